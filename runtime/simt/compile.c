@@ -1,0 +1,363 @@
+/* compile.c: a text becomes a shared object, by clang on this machine.
+**
+** clang runs in an environment of our own and in a temporary folder that is removed afterwards;
+** no shell is involved.  What decides the bits of a result is in `options`: nothing is
+** contracted, nothing is reassociated, and no call of the math library is folded at compile
+** time (folding could round differently from the call). */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "shims.h"
+#include "simt.h"
+
+static const kg_simt_shim shims[] = {
+    {"hip", {kg_embedded_abi_h, kg_embedded_core_h, kg_embedded_words_h, kg_embedded_hip_h}},
+    {"cuda", {kg_embedded_abi_h, kg_embedded_core_h, kg_embedded_words_h, kg_embedded_cuda_h}},
+    {"metal", {kg_embedded_abi_h, kg_embedded_core_h, kg_embedded_metal_h}},
+};
+enum { SHIMS = sizeof shims / sizeof *shims, PARTS = sizeof shims->parts / sizeof *shims->parts };
+
+const kg_simt_shim *kg_simt_shim_of(const char *backend) {
+  for (int i = 0; i < SHIMS; i++)
+    if (strcmp(shims[i].backend, backend) == 0) return &shims[i];
+  return NULL;
+}
+
+static const char *const options[] = {
+    "-x",
+    "c++",
+    "-std=gnu++17",
+    "-O2",
+    "-shared",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-nostdinc",
+    "-nostdinc++",
+    /* the bits */
+    "-ffp-contract=off",
+    "-fno-builtin",
+    "-fno-math-errno",
+    "-fno-fast-math",
+    /* fibers: nothing below the stack pointer, a guard page is never jumped over, a lane
+    ** operation keeps its caller */
+    "-mno-red-zone",
+    "-fstack-clash-protection",
+    "-fno-stack-protector",
+    "-fcf-protection=none",
+    "-fno-optimize-sibling-calls",
+    "-mllvm",
+    "-inline-threshold=10000",
+    /* device code */
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-threadsafe-statics",
+    "-fno-strict-aliasing",
+    "-fno-asynchronous-unwind-tables",
+    /* reports and logs */
+    "-gdwarf-4",
+    "-gline-tables-only",
+    "-w",
+    "-fno-color-diagnostics",
+    "-ferror-limit=10",
+    "-fno-caret-diagnostics",
+    "-Wl,-z,defs",
+    "-Wl,--build-id=none",
+    "-nostdlib++",
+};
+enum { OPTIONS = sizeof options / sizeof *options, WORDS = OPTIONS + 64 };
+
+static char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/",
+                                    "TMPDIR=.", NULL};
+
+/* ---- running a program ---------------------------------------------------------------------- */
+
+/* Runs it in the folder, what it prints into log.  Its exit status, or -1. */
+static int run(const char *folder, const char *const *words, const char *log) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t none;
+  pid_t child;
+  int status = -1;
+  if (posix_spawn_file_actions_init(&actions)) return -1;
+  if (posix_spawnattr_init(&attributes)) return posix_spawn_file_actions_destroy(&actions), -1;
+  sigemptyset(&none);
+  int failed =
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) ||
+      posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0600) ||
+      posix_spawn_file_actions_adddup2(&actions, 1, 2) ||
+      posix_spawn_file_actions_addchdir_np(&actions, folder) ||
+      posix_spawnattr_setsigmask(&attributes, &none) ||
+      posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  if (!failed && posix_spawn(&child, words[0], &actions, &attributes,
+                             (char *const *)(uintptr_t)words, environment) == 0) {
+    while (waitpid(child, &status, 0) < 0)
+      if (errno != EINTR) {
+        status = -1;
+        break;
+      }
+    if (status != -1) status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return status;
+}
+
+/* The file's bytes and a NUL; NULL: it cannot be read. */
+static char *read_file(const char *path, size_t *size) {
+  char *bytes = NULL;
+  struct stat facts;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return NULL;
+  if (fstat(fd, &facts) == 0 && (bytes = malloc((size_t)facts.st_size + 1))) {
+    size_t have = 0;
+    for (ssize_t got; have < (size_t)facts.st_size; have += (size_t)got)
+      if ((got = read(fd, bytes + have, (size_t)facts.st_size - have)) <= 0) break;
+    bytes[have] = 0;
+    if (size) *size = have;
+  }
+  close(fd);
+  return bytes;
+}
+
+/* ---- the temporary folder ------------------------------------------------------------------- */
+
+typedef struct Folder {
+  char path[512], text[560], object[560], log[560];
+} Folder;
+
+static bool folder_new(Folder *folder) {
+  const char *chosen = getenv("TMPDIR");
+  const char *const places[] = {chosen && *chosen ? chosen : "/tmp", "/tmp", "/var/tmp"};
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    if ((size_t)snprintf(folder->path, sizeof folder->path, "%s/kg-simt-XXXXXX", places[i]) >=
+        sizeof folder->path)
+      continue;
+    if (!mkdtemp(folder->path)) continue;
+    snprintf(folder->text, sizeof folder->text, "%s/text.cpp", folder->path);
+    snprintf(folder->object, sizeof folder->object, "%s/text.so", folder->path);
+    snprintf(folder->log, sizeof folder->log, "%s/log", folder->path);
+    return true;
+  }
+  return false;
+}
+
+static void folder_free(const Folder *folder) {
+  char stub[600];
+  snprintf(stub, sizeof stub, "%s/metal_stdlib", folder->path);
+  unlink(stub);
+  unlink(folder->text);
+  unlink(folder->object);
+  unlink(folder->log);
+  rmdir(folder->path);
+}
+
+/* ---- finding clang -------------------------------------------------------------------------- */
+
+static bool is_program(const char *path) {
+  struct stat facts;
+  return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0;
+}
+
+/* A name with a slash is a path; else it is looked for in PATH. */
+static bool find_program(const char *name, char *path, size_t bytes) {
+  char candidate[1024];
+  if (strchr(name, '/')) {
+    if (!is_program(name)) return false;
+    if (name[0] == '/') return (size_t)snprintf(path, bytes, "%s", name) < bytes;
+    char here[768];
+    return getcwd(here, sizeof here) && (size_t)snprintf(path, bytes, "%s/%s", here, name) < bytes;
+  }
+  const char *folders = getenv("PATH");
+  if (!folders || !*folders) folders = "/usr/local/bin:/usr/bin:/bin";
+  for (const char *at = folders; *at;) {
+    const size_t length = strcspn(at, ":");
+    if (length > 0 && at[0] == '/' &&
+        (size_t)snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, at, name) <
+            sizeof candidate &&
+        is_program(candidate))
+      return (size_t)snprintf(path, bytes, "%s", candidate) < bytes;
+    at += length + (at[length] == ':');
+  }
+  return false;
+}
+
+static XXH64_hash_t shims_hash(void) {
+  XXH64_hash_t hash = 0;
+  for (int i = 0; i < SHIMS; i++)
+    for (int p = 0; p < PARTS && shims[i].parts[p]; p++)
+      hash = XXH3_64bits_withSeed(shims[i].parts[p], strlen(shims[i].parts[p]), hash);
+  for (int i = 0; i < OPTIONS; i++)
+    hash = XXH3_64bits_withSeed(options[i], strlen(options[i]), hash);
+  return hash;
+}
+
+/* Of the program behind the links: where it lies, how long it is, when it was made. */
+static XXH64_hash_t program_hash(const char *path) {
+  char real[4096], words[4352];
+  struct stat facts = {0};
+  if (!realpath(path, real)) snprintf(real, sizeof real, "%s", path);
+  stat(real, &facts);
+  const int count =
+      snprintf(words, sizeof words, "%s %lld %lld.%09ld", real, (long long)facts.st_size,
+               (long long)facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
+  return XXH3_64bits(words, (size_t)count);
+}
+
+static bool read_version(kg_simt_compiler *compiler) {
+  Folder folder;
+  if (!folder_new(&folder)) return false;
+  const char *const words[] = {compiler->path, "--version", NULL};
+  char *said = run(folder.path, words, folder.log) == 0 ? read_file(folder.log, NULL) : NULL;
+  folder_free(&folder);
+  const char *number = said ? strstr(said, "clang version ") : NULL;
+  if (number) {
+    number += strlen("clang version ");
+    snprintf(compiler->version, sizeof compiler->version, "%.*s", (int)strcspn(number, " \t\r\n-+"),
+             number);
+  }
+  free(said);
+  return number != NULL;
+}
+
+kg_status kg_simt_compiler_find(kg_simt_compiler *compiler, char *identity, size_t bytes,
+                                kg_error *error) {
+  const char *chosen = getenv("KG_CLANG");
+  if (chosen && *chosen) {
+    if (!find_program(chosen, compiler->path, sizeof compiler->path))
+      return kg_fail(error, KG_NO_COMPILER, "KG_CLANG is \"%s\", and no such program can be run",
+                     chosen);
+  } else if (!find_program("clang-19", compiler->path, sizeof compiler->path) &&
+             !find_program("clang", compiler->path, sizeof compiler->path))
+    return kg_fail(error, KG_NO_COMPILER,
+                   "the SIMT device needs clang: neither clang-19 nor clang is in PATH; "
+                   "install it, or name it in KG_CLANG");
+  if (!read_version(compiler))
+    return kg_fail(error, KG_NO_COMPILER, "%s does not answer --version as clang does",
+                   compiler->path);
+  compiler->processor = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                                __builtin_cpu_supports("bmi2")
+                            ? "x86-64-v3"
+                            : "x86-64";
+  snprintf(identity, bytes, "clang %s %016llx, shim %016llx, %s", compiler->version,
+           (unsigned long long)program_hash(compiler->path), (unsigned long long)shims_hash(),
+           compiler->processor);
+  return KG_OK;
+}
+
+/* ---- compiling ------------------------------------------------------------------------------ */
+
+static void print_quoted(FILE *out, const char *words) {
+  fputc('"', out);
+  for (const char *c = words; *c; c++) {
+    if (*c == '"' || *c == '\\') fputc('\\', out);
+    if ((unsigned char)*c >= ' ') fputc(*c, out);
+  }
+  fputc('"', out);
+}
+
+static bool is_name(const char *words) {
+  if (!*words || (*words >= '0' && *words <= '9')) return false;
+  return words[strspn(words, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] ==
+         0;
+}
+
+static bool write_text(const Folder *folder, const kg_simt_shim *shim, int wave,
+                       const kg_source *source, const char *text, const char *call) {
+  static const char *const stubs[] = {"metal_stdlib"};
+  if (strcmp(shim->backend, "metal") == 0) { /* its words are in the shim */
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s", folder->path, stubs[0]);
+    FILE *stub = fopen(path, "we");
+    if (!stub || fclose(stub)) return false;
+  }
+  FILE *out = fopen(folder->text, "we");
+  if (!out) return false;
+  fprintf(out, "#define KG_SIMT 1\n#define KG_SIMT_WAVE %d\n#line 1 \"kg_simt\"\n", wave);
+  for (int p = 0; p < PARTS && shim->parts[p]; p++) fputs(shim->parts[p], out);
+  fputs("#line 1 ", out);
+  print_quoted(out, source->file && *source->file ? source->file : source->kernel);
+  fprintf(out, "\n%s\n#line 1 \"kg_simt_call\"\n", text);
+  if (call) fputs(call, out);
+  else
+    fprintf(out,
+            "using kg_simt_entry = kg_simt_signature<decltype(%s)>;\n"
+            "static void kg_simt_call(const void *block) { kg_simt_entry::call<%s>(block); }\n"
+            "static constexpr unsigned kg_simt_bytes = kg_simt_entry::end(kg_simt_entry::count);\n",
+            source->entry, source->entry);
+  fprintf(out, "KG_SIMT_TEXT(");
+  print_quoted(out, source->kernel);
+  fprintf(out, ", \"%s\", kg_simt_bytes, kg_simt_call)\n", source->entry);
+  const bool good = !ferror(out);
+  return fclose(out) == 0 && good;
+}
+
+/* Definitions among the port's options are kept; the others are for that backend's own compiler. */
+static int add_definitions(const char *const *from, const char **words, int count) {
+  for (; from && *from && count < WORDS - 16; from++)
+    if (strncmp(*from, "-D", 2) == 0 || strncmp(*from, "-U", 2) == 0) words[count++] = *from;
+  return count;
+}
+
+static kg_status refuse(const kg_simt_compiler *compiler, const char *backend,
+                        const kg_source *source, const Folder *folder, int exit_status,
+                        kg_error *error) {
+  char *log = read_file(folder->log, NULL);
+  if (exit_status < 0 || !log) {
+    free(log);
+    return kg_fail(error, KG_NO_COMPILER, "%s cannot be run", compiler->path);
+  }
+  for (size_t end = strlen(log); end > 0 && (log[end - 1] == '\n' || log[end - 1] == ' ');)
+    log[--end] = 0;
+  kg_fail(error, KG_COMPILE_FAILED,
+          "kernel %s: clang %s refuses the %s text at width %d (exit status %d):\n%s",
+          source->kernel, compiler->version, backend, source->wave, exit_status, log);
+  free(log);
+  return KG_COMPILE_FAILED;
+}
+
+kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend, int wave,
+                          const kg_source *source, kg_blob *blob, kg_error *error) {
+  Folder folder;
+  char march[64], *text = NULL, *call = NULL;
+  const kg_simt_shim *shim = kg_simt_shim_of(backend);
+  if (!shim) return kg_fail(error, KG_BAD_ARGUMENT, "the SIMT device has no shim for %s", backend);
+  if (!is_name(source->entry))
+    return kg_fail(error, KG_BAD_ARGUMENT, "kernel %s: \"%s\" is no name for an entry",
+                   source->kernel, source->entry);
+  if (strcmp(backend, "metal") == 0) {
+    const kg_status status = kg_simt_metal_text(source, &text, &call, error);
+    if (status) return status;
+  }
+  if (!folder_new(&folder)) {
+    free(text), free(call);
+    return kg_fail(error, KG_DEVICE_FAILED, "no temporary folder can be made: %s", strerror(errno));
+  }
+  kg_status status = KG_OK;
+  if (!write_text(&folder, shim, wave, source, text ? text : source->text, call))
+    status = kg_fail(error, KG_DEVICE_FAILED, "%s: %s", folder.text, strerror(errno));
+  else {
+    const char *words[WORDS] = {compiler->path};
+    int count = 1;
+    for (int i = 0; i < OPTIONS; i++) words[count++] = options[i];
+    snprintf(march, sizeof march, "-march=%s", compiler->processor);
+    words[count++] = march;
+    count = add_definitions(source->options, words, count);
+    const char *const tail[] = {"-I.", "text.cpp", "-o", "text.so", "-lm", NULL};
+    for (int i = 0; i < 6; i++) words[count + i] = tail[i];
+    const int exit_status = run(folder.path, words, folder.log);
+    blob->bytes = exit_status == 0 ? read_file(folder.object, &blob->size) : NULL;
+    if (!blob->bytes) status = refuse(compiler, backend, source, &folder, exit_status, error);
+  }
+  folder_free(&folder);
+  free(text), free(call);
+  return status;
+}

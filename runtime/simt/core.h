@@ -1,0 +1,238 @@
+/* core.h: the part of the shim that all backends share: lane operations, the barrier, and the
+** entry's call.
+**
+** Compiled in front of every text, after abi.h.  KG_SIMT is defined to 1 and KG_SIMT_WAVE to
+** the simulated width. */
+
+extern "C" {
+extern kg_simt_state kg_simt;
+void kg_simt_anchor() __attribute__((convergent));
+float expf(float), exp2f(float), logf(float), log2f(float), sinf(float), cosf(float), tanhf(float),
+    powf(float, float);
+float erff(float), log1pf(float), expm1f(float), atan2f(float, float), fmodf(float, float);
+}
+
+/* Part of its caller, and without lines of its own: what goes wrong in it is at the caller's
+** line. */
+#define KG_SIMT_METHOD inline __attribute__((always_inline, nodebug))
+#define KG_SIMT_IN static KG_SIMT_METHOD
+#define KG_SIMT_SHARED static __attribute__((section("kg_shared"), used, aligned(16)))
+
+#if !defined(__x86_64__)
+#error "kgen: the SIMT device switches lanes on x86-64 only"
+#endif
+
+/* An external function that does nothing.  As it is convergent, so are the functions that may
+** call it: the optimiser then leaves their calls where they are, in one copy a place, and a
+** call's return address names its place. */
+__asm__(".text\n.hidden kg_simt_anchor\n.globl kg_simt_anchor\n.type kg_simt_anchor,@function\n"
+        "kg_simt_anchor: ret\n.size kg_simt_anchor,.-kg_simt_anchor\n");
+
+/* How a meeting returns.  A `ret` is predicted from the calls that the processor saw last, which
+** are other lanes', of the next meeting: wrong each time.  An indirect jump is predicted from where
+** the lanes before went: right for all but the first.  This halves the cost of a switch. */
+#define KG_SIMT_MEETING \
+  static __attribute__((noinline, convergent, nomerge, function_return("thunk-extern")))
+__asm__(
+    ".text\n.hidden __x86_return_thunk\n.globl __x86_return_thunk\n.type "
+    "__x86_return_thunk,@function\n"
+    "__x86_return_thunk: popq %rcx\n jmpq *%rcx\n.size __x86_return_thunk,.-__x86_return_thunk\n");
+
+/* Leaves this lane, its place in *from, and goes on where `to` stopped.  It is part of the
+** function that uses it: the compiler saves what that one still needs, and no more. */
+KG_SIMT_IN void kg_simt_switch(void **from, void *to) {
+  __asm__ volatile("pushq %%rbp\n\t"
+                   "leaq 1f(%%rip), %%rax\n\t"
+                   "pushq %%rax\n\t"
+                   "movq %%rsp, (%%rdi)\n\t"
+                   "movq %%rsi, %%rsp\n\t"
+                   "popq %%rax\n\t"
+                   "jmpq *%%rax\n"
+                   "1:\n\t"
+                   "popq %%rbp"
+                   : "+D"(from), "+S"(to)
+                   :
+                   : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
+                     "r15", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
+                     "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+}
+
+KG_SIMT_IN void kg_simt_give_way(kg_simt_lane *lane, kg_simt_lane *next) {
+  if (__builtin_expect(!next->sp, 0)) kg_simt.host->begin(kg_simt.group, next);
+  kg_simt.now = next;
+  kg_simt_switch(&lane->sp, next->sp);
+}
+
+/* The lane arrives at a meeting of its wave.  A second meeting at another place is an error. */
+KG_SIMT_IN void kg_simt_arrive(kg_simt_wave *wave, const char *what, const void *site,
+                               bool barrier) {
+  if (wave->arrived == 0) {
+    wave->site = site, wave->what = what, wave->barrier = barrier;
+    wave->ballot[wave->turn] = 0;
+  } else if (__builtin_expect(wave->site != site, 0)) {
+    kg_simt_anchor();
+    kg_simt.host->apart(kg_simt.group, what, site);
+  }
+}
+
+KG_SIMT_IN void kg_simt_meet(kg_simt_lane *lane, kg_simt_wave *wave) {
+  if (++wave->arrived == wave->live) {
+    wave->present[wave->turn] = wave->lanes;
+    wave->arrived = 0, wave->turn ^= 1;
+    if (!kg_simt.group->strict || lane->next == lane) return;
+  }
+  kg_simt_give_way(lane, lane->next);
+}
+
+/* The value that lane `from` of this wave brought. */
+KG_SIMT_MEETING unsigned long long kg_simt_exchange(unsigned long long value, unsigned from,
+                                                    const char *what) {
+  kg_simt_lane *lane = kg_simt.now;
+  kg_simt_wave *wave = lane->wave;
+  const void *site = __builtin_return_address(0);
+  kg_simt_arrive(wave, what, site, false);
+  const unsigned turn = wave->turn;
+  wave->value[turn][lane->index] = value;
+  kg_simt_meet(lane, wave);
+  if (__builtin_expect(from >= KG_SIMT_WAVE || !(wave->present[turn] >> from & 1), 0))
+    kg_simt.host->absent(kg_simt.group, what, site, from);
+  return wave->value[turn][from];
+}
+
+/* The lanes where the predicate holds; *present: the lanes that were asked. */
+KG_SIMT_MEETING unsigned long long kg_simt_vote(bool holds, const char *what,
+                                                unsigned long long *present) {
+  kg_simt_lane *lane = kg_simt.now;
+  kg_simt_wave *wave = lane->wave;
+  kg_simt_arrive(wave, what, __builtin_return_address(0), false);
+  const unsigned turn = wave->turn;
+  wave->ballot[turn] |= (unsigned long long)holds << lane->index;
+  kg_simt_meet(lane, wave);
+  *present = wave->present[turn];
+  return wave->ballot[turn];
+}
+
+KG_SIMT_MEETING void kg_simt_barrier(const char *what) {
+  kg_simt_lane *lane = kg_simt.now;
+  kg_simt_wave *wave = lane->wave;
+  kg_simt_group *group = kg_simt.group;
+  const void *site = __builtin_return_address(0);
+  kg_simt_arrive(wave, what, site, true);
+  if (__builtin_expect(group->returned, 0)) kg_simt.host->returned(group, what, site);
+  if (++wave->arrived < wave->live) {
+    kg_simt_give_way(lane, lane->next);
+    return;
+  }
+  wave->arrived = 0;
+  if (group->arrived == 0) group->site = site, group->what = what;
+  else if (__builtin_expect(group->site != site, 0)) kg_simt.host->apart(group, what, site);
+  if (++group->arrived == group->live) {
+    group->arrived = 0;
+    group->phase++;
+    if (!group->strict) return;
+  }
+  wave->resume = lane->next;
+  if (wave->next->resume != lane) kg_simt_give_way(lane, wave->next->resume);
+}
+
+/* ---- shuffles of any value of up to 8 bytes ------------------------------------------------- */
+
+template <class V> KG_SIMT_IN V kg_simt_shuffle(V value, unsigned from, const char *what) {
+  static_assert(sizeof(V) <= 8, "a lane operation takes a value of at most eight bytes");
+  unsigned long long bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof(V));
+  bits = kg_simt_exchange(bits, from, what);
+  __builtin_memcpy(&value, &bits, sizeof(V));
+  return value;
+}
+
+KG_SIMT_IN unsigned kg_simt_lane_index() { return kg_simt.now->index; }
+
+KG_SIMT_IN unsigned long long kg_simt_ballot(bool holds, const char *what) {
+  unsigned long long present;
+  return kg_simt_vote(holds, what, &present);
+}
+
+KG_SIMT_IN bool kg_simt_every(bool holds, const char *what) {
+  unsigned long long present;
+  const unsigned long long ballot = kg_simt_vote(holds, what, &present);
+  return ballot == present;
+}
+
+/* ---- math: one host function a word, whichever text asks ------------------------------------ */
+
+KG_SIMT_IN float kg_simt_sqrt(float x) { return __builtin_sqrtf(x); }
+KG_SIMT_IN float kg_simt_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+KG_SIMT_IN float kg_simt_abs(float x) { return __builtin_fabsf(x); }
+KG_SIMT_IN float kg_simt_floor(float x) { return __builtin_floorf(x); }
+KG_SIMT_IN float kg_simt_ceil(float x) { return __builtin_ceilf(x); }
+KG_SIMT_IN float kg_simt_trunc(float x) { return __builtin_truncf(x); }
+KG_SIMT_IN float kg_simt_rint(float x) { return __builtin_rintf(x); }
+KG_SIMT_IN float kg_simt_min(float a, float b) { /* the other one when one is NaN; -0 below +0 */
+  if (a != a) return b;
+  if (b != b) return a;
+  if (a == b) return __builtin_signbitf(a) ? a : b;
+  return a < b ? a : b;
+}
+KG_SIMT_IN float kg_simt_max(float a, float b) {
+  if (a != a) return b;
+  if (b != b) return a;
+  if (a == b) return __builtin_signbitf(a) ? b : a;
+  return a > b ? a : b;
+}
+KG_SIMT_IN unsigned kg_simt_mul_hi(unsigned a, unsigned b) {
+  return (unsigned)((unsigned long long)a * b >> 32);
+}
+
+/* ---- the entry's call: its parameters out of the argument block ----------------------------- */
+
+template <unsigned... I> struct kg_simt_indices {};
+template <class T, T... I> struct kg_simt_sequence { using indices = kg_simt_indices<I...>; };
+
+template <class P> struct kg_simt_plain { using type = P; };
+template <class P> struct kg_simt_plain<const P> { using type = P; };
+template <class P> struct kg_simt_plain<P &> { using type = typename kg_simt_plain<P>::type; };
+
+template <unsigned N, class P, class... Q> struct kg_simt_nth {
+  using type = typename kg_simt_nth<N - 1, Q...>::type;
+};
+template <class P, class... Q> struct kg_simt_nth<0, P, Q...> {
+  using type = typename kg_simt_plain<P>::type;
+};
+
+template <class F> struct kg_simt_signature;
+template <class... P> struct kg_simt_signature<void(P...)> {
+  static constexpr unsigned count = sizeof...(P);
+  static constexpr unsigned end(unsigned n) { /* of the first n parameters */
+    const unsigned sizes[] = {(unsigned)sizeof(typename kg_simt_plain<P>::type)..., 0u};
+    const unsigned alignments[] = {(unsigned)alignof(typename kg_simt_plain<P>::type)..., 1u};
+    unsigned at = 0;
+    for (unsigned i = 0; i < n; i++)
+      at = ((at + alignments[i] - 1) & ~(alignments[i] - 1)) + sizes[i];
+    return at;
+  }
+  static constexpr unsigned start(unsigned n) {
+    const unsigned sizes[] = {(unsigned)sizeof(typename kg_simt_plain<P>::type)..., 0u};
+    return end(n + 1) - sizes[n];
+  }
+  template <unsigned N> static typename kg_simt_nth<N, P...>::type &argument(const void *block) {
+    return *(typename kg_simt_nth<N, P...>::type *)((const unsigned char *)block + start(N));
+  }
+  template <auto F, unsigned... I> static void spread(const void *block, kg_simt_indices<I...>) {
+    F(argument<I>(block)...);
+  }
+  template <auto F> static void call(const void *block) {
+    spread<F>(block, typename __make_integer_seq<kg_simt_sequence, unsigned, count>::indices());
+  }
+};
+
+extern "C" {
+__attribute__((weak, visibility("hidden"))) extern unsigned char __start_kg_shared,
+    __stop_kg_shared;
+__attribute__((visibility("hidden"))) kg_simt_state kg_simt;
+}
+
+#define KG_SIMT_TEXT(kernel_name, entry_name, bytes, caller)                                 \
+  extern "C" __attribute__((visibility("default"), used)) kg_simt_text_type kg_simt_text = { \
+      kernel_name, entry_name, KG_SIMT_WAVE,       bytes,                                    \
+      &kg_simt,    caller,     &__start_kg_shared, &__stop_kg_shared};

@@ -1,0 +1,100 @@
+/* fault.c: a crash inside a lane ends its group with a report, and the process lives.
+**
+** A signal's action is the process's by nature, so this file has the one piece of process-wide
+** state of the library: the actions that were there before the first device opened, restored
+** when the last one closes.  A signal that did not come from a lane goes to them unchanged.
+** The handler runs on a stack of its own (a lane's may be what overflowed), notes what
+** happened, and sends the thread back to the scheduler.  That is sound since a lane runs
+** nothing that holds a lock: the text, the math library, and the shim. */
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "simt.h"
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+enum { SIGNALS = sizeof signals / sizeof *signals };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned devices;
+static struct sigaction earlier[SIGNALS];
+
+static _Thread_local kg_simt_context *running;
+static _Thread_local stack_t earlier_stack;
+
+static void pass_on(int signal_number, siginfo_t *info, void *state) {
+  const struct sigaction *action = NULL;
+  for (int i = 0; i < SIGNALS; i++)
+    if (signals[i] == signal_number) action = &earlier[i];
+  if (action && (action->sa_flags & SA_SIGINFO)) {
+    action->sa_sigaction(signal_number, info, state);
+    return;
+  }
+  if (action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) {
+    action->sa_handler(signal_number);
+    return;
+  }
+  signal(signal_number,
+         SIG_DFL); /* the instruction runs again, and the process ends as it would have */
+}
+
+static void handle(int signal_number, siginfo_t *info, void *state) {
+  ucontext_t *machine = state;
+  kg_simt_context *context = running;
+  if (!context || info->si_code <= 0) { /* not of a lane, or sent by someone */
+    pass_on(signal_number, info, state);
+    return;
+  }
+  greg_t *registers = machine->uc_mcontext.gregs;
+  context->fault = signal_number;
+  context->fault_address = info->si_addr;
+  context->fault_site = (const void *)(uintptr_t)registers[REG_RIP];
+  registers[REG_RSP] = (greg_t)(uintptr_t)context->sp;
+  registers[REG_RIP] = (greg_t)(uintptr_t)kg_simt_resume;
+}
+
+/* At each opening, as someone may have put another action in place since the last. */
+static bool install(int i) {
+  struct sigaction action, now;
+  if (sigaction(signals[i], NULL, &now)) return false;
+  if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle) return true;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = handle;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  earlier[i] = now;
+  return sigaction(signals[i], &action, NULL) == 0;
+}
+
+bool kg_simt_fault_open(void) {
+  bool good = true;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < SIGNALS && good; i++) good = install(i);
+  if (good) devices++;
+  pthread_mutex_unlock(&lock);
+  return good;
+}
+
+void kg_simt_fault_close(void) {
+  pthread_mutex_lock(&lock);
+  if (--devices == 0)
+    for (int i = 0; i < SIGNALS; i++) {
+      struct sigaction now;
+      if (sigaction(signals[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+          now.sa_sigaction == handle)
+        sigaction(signals[i], &earlier[i], NULL);
+    }
+  pthread_mutex_unlock(&lock);
+}
+
+void kg_simt_fault_enter(kg_simt_context *context) {
+  stack_t stack = {.ss_sp = context->signal_stack, .ss_size = KG_SIMT_SIGNAL_STACK};
+  sigaltstack(&stack, &earlier_stack);
+  running = context;
+}
+
+void kg_simt_fault_leave(kg_simt_context *context) {
+  (void)context;
+  running = NULL;
+  sigaltstack(&earlier_stack, NULL);
+}

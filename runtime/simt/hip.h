@@ -1,0 +1,58 @@
+/* hip.h: the words of HIP that a text may use, for the SIMT device.  What hipRTC's own header
+** knows, and no more than generated texts need; a word that is missing here is a compile error
+** that names it. */
+
+#define __AMDGCN_WAVEFRONT_SIZE__ KG_SIMT_WAVE
+#define __AMDGCN_WAVEFRONT_SIZE KG_SIMT_WAVE
+#define __HIP__ 1
+#define __HIP_DEVICE_COMPILE__ 1
+#define __HIPCC_RTC__ 1
+
+#define __global__
+#define __device__ __attribute__((always_inline))
+#define __host__
+#define __constant__ static const
+#define __shared__ KG_SIMT_SHARED
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__
+#define __launch_bounds__(...)
+
+struct kg_simt_xyz { unsigned x, y, z; };
+#define threadIdx (*(const kg_simt_xyz *)kg_simt.now->place)
+#define blockIdx (*(const kg_simt_xyz *)kg_simt.group->place)
+#define blockDim (*(const kg_simt_xyz *)kg_simt.group->threads)
+#define gridDim (*(const kg_simt_xyz *)kg_simt.group->groups)
+#define warpSize KG_SIMT_WAVE
+
+#define __syncthreads() kg_simt_barrier("__syncthreads")
+#define __threadfence()
+#define __threadfence_block()
+#define __lane_id() kg_simt_lane_index()
+
+/* A source past its part of `width` lanes is the lane itself, as in HIP's header. */
+template <class V> KG_SIMT_IN V __shfl_xor(V value, int mask, int width = KG_SIMT_WAVE) {
+  const int self = (int)kg_simt_lane_index(), from = self ^ mask;
+  const bool past = from >= ((self + width) & ~(width - 1));
+  return kg_simt_shuffle(value, (unsigned)(past ? self : from), "__shfl_xor");
+}
+template <class V> KG_SIMT_IN V __shfl_down(V value, unsigned delta, int width = KG_SIMT_WAVE) {
+  const int self = (int)kg_simt_lane_index();
+  const bool past = (unsigned)(self & (width - 1)) + delta >= (unsigned)width;
+  return kg_simt_shuffle(value, past ? (unsigned)self : (unsigned)self + delta, "__shfl_down");
+}
+template <class V> KG_SIMT_IN V __shfl_up(V value, unsigned delta, int width = KG_SIMT_WAVE) {
+  const int self = (int)kg_simt_lane_index();
+  const bool past = (unsigned)(self & (width - 1)) < delta;
+  return kg_simt_shuffle(value, past ? (unsigned)self : (unsigned)self - delta, "__shfl_up");
+}
+template <class V> KG_SIMT_IN V __shfl(V value, int from, int width = KG_SIMT_WAVE) {
+  const int self = (int)kg_simt_lane_index();
+  return kg_simt_shuffle(value, (unsigned)((from & (width - 1)) + (self & ~(width - 1))), "__shfl");
+}
+KG_SIMT_IN int __any(int holds) { return kg_simt_ballot(holds != 0, "__any") != 0; }
+KG_SIMT_IN int __all(int holds) { return kg_simt_every(holds != 0, "__all"); }
+KG_SIMT_IN unsigned long long __ballot(int holds) { return kg_simt_ballot(holds != 0, "__ballot"); }
+
+#define __builtin_amdgcn_exp2f(x) exp2f(x)
+#define __builtin_amdgcn_logf(x) log2f(x)
+#define __builtin_amdgcn_sqrtf(x) kg_simt_sqrt(x)

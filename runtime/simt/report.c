@@ -1,0 +1,219 @@
+/* report.c: what went wrong in a group, in words: the kernel, the group, the lanes, and the
+** lines of the body. */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "simt.h"
+
+typedef struct Text {
+  char *at;
+  size_t left;
+} Text;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static void
+put(Text *text, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const int count = vsnprintf(text->at, text->left, format, args);
+  va_end(args);
+  if (count < 0) return;
+  const size_t taken = (size_t)count < text->left ? (size_t)count : text->left - 1;
+  text->at += taken, text->left -= taken;
+}
+
+/* "threads 0-15, 17 and 40-63" of a set of the group's threads. */
+static void put_threads(Text *text, const unsigned char *set, unsigned count) {
+  unsigned ranges = 0, members = 0, done = 0;
+  for (unsigned i = 0; i < count; i++) {
+    members += set[i];
+    ranges += set[i] && (i == 0 || !set[i - 1]);
+  }
+  put(text, members == 1 ? "thread " : "threads ");
+  for (unsigned i = 0; i < count; i++) {
+    if (!set[i]) continue;
+    unsigned last = i;
+    while (last + 1 < count && set[last + 1]) last++;
+    if (done > 0) put(text, done + 1 == ranges ? " and " : ", ");
+    put(text, last > i ? "%u-%u" : "%u", i, last);
+    if (++done == 8 && ranges > 9) {
+      put(text, " and others");
+      return;
+    }
+    i = last;
+  }
+}
+
+static kg_simt_lane *running(const kg_simt_context *context) {
+  return context->copy->text->state->now;
+}
+
+static void put_head(Text *text, const kg_simt_context *context) {
+  const unsigned *place = context->group.place;
+  put(text, "kernel %s at width %u, group (%u, %u, %u): ", context->function->kernel,
+      context->width, place[0], place[1], place[2]);
+}
+
+static void put_place(Text *text, kg_simt_context *context, const char *what, const void *site) {
+  char where[512];
+  kg_simt_where(context->function, context->copy, (const char *)site - 1, where, sizeof where);
+  put(text, "%s at %s", what, where);
+}
+
+static void finish(kg_simt_context *context, const char *words) {
+  kg_fail(&context->error, KG_DEVICE_FAILED, "%s", words);
+}
+
+/* The threads of a wave that wait at its meeting: those before the running one in the ring. */
+static void waiting_of_wave(const kg_simt_wave *wave, const kg_simt_lane *lane,
+                            unsigned char *set) {
+  for (unsigned i = 0; i < wave->arrived; i++) {
+    lane = lane->previous;
+    set[lane->number] = 1;
+  }
+}
+
+static void returned_threads(const kg_simt_context *context, unsigned char *set) {
+  for (unsigned i = 0; i < context->threads; i++)
+    set[i] = !(context->lanes[i].wave->lanes >> context->lanes[i].index & 1);
+}
+
+/* The threads that wait at the group's barrier, of waves that are all there. */
+static void waiting_of_group(const kg_simt_context *context, unsigned char *set) {
+  const kg_simt_wave *wave = running(context)->wave;
+  for (unsigned i = 0; i < context->group.arrived; i++) {
+    wave = wave->previous;
+    for (unsigned t = 0; t < context->threads; t++)
+      if (context->lanes[t].wave == wave)
+        set[t] = (unsigned char)(wave->lanes >> context->lanes[t].index & 1);
+  }
+}
+
+void kg_simt_report_apart(kg_simt_context *context, const char *what, const void *site) {
+  char words[sizeof context->error.message];
+  Text text = {words, sizeof words};
+  unsigned char set[KG_SIMT_THREADS] = {0};
+  const kg_simt_lane *lane = running(context);
+  const bool in_wave = lane->wave->arrived > 0;
+  put_head(&text, context);
+  if (in_wave) waiting_of_wave(lane->wave, lane, set);
+  else waiting_of_group(context, set);
+  put_threads(&text, set, context->threads);
+  put(&text, " wait%s for ",
+      memchr(set, 1, sizeof set) && in_wave && lane->wave->arrived == 1 ? "s" : "");
+  put_place(&text, context, in_wave ? lane->wave->what : context->group.what,
+            in_wave ? lane->wave->site : context->group.site);
+  put(&text, ", but thread %u is at ", lane->number);
+  put_place(&text, context, what, site);
+  put(&text,
+      in_wave ? "; every lane of wave %u must come to the same one"
+              : "; every thread of the group must come to the same one (wave %u)",
+      lane->wave->number);
+  finish(context, words);
+}
+
+void kg_simt_report_absent(kg_simt_context *context, const char *what, const void *site,
+                           unsigned from) {
+  char words[sizeof context->error.message];
+  Text text = {words, sizeof words};
+  const kg_simt_lane *lane = running(context);
+  put_head(&text, context);
+  put(&text, "thread %u (lane %u of wave %u) reads the value of lane %u in ", lane->number,
+      lane->index, lane->wave->number, from);
+  put_place(&text, context, what, site);
+  const unsigned first = lane->wave->number * context->width;
+  if (from >= context->width) put(&text, ", but a wave has %u lanes", context->width);
+  else if (first + from >= context->threads)
+    put(&text, ", which does not exist: the group has %u threads", context->threads);
+  else put(&text, ", but that lane has returned");
+  finish(context, words);
+}
+
+void kg_simt_report_returned(kg_simt_context *context, const char *what, const void *site) {
+  char words[sizeof context->error.message];
+  Text text = {words, sizeof words};
+  unsigned char set[KG_SIMT_THREADS];
+  returned_threads(context, set);
+  put_head(&text, context);
+  put(&text, "thread %u comes to ", running(context)->number);
+  put_place(&text, context, what, site);
+  put(&text, ", but ");
+  put_threads(&text, set, context->threads);
+  put(&text, context->group.returned == 1 ? " has" : " have");
+  put(&text, " returned; every thread of the group must come to a barrier");
+  finish(context, words);
+}
+
+void kg_simt_report_leaving(kg_simt_context *context) {
+  char words[sizeof context->error.message];
+  Text text = {words, sizeof words};
+  unsigned char set[KG_SIMT_THREADS] = {0};
+  const kg_simt_lane *lane = running(context);
+  const kg_simt_wave *wave = lane->wave;
+  const bool in_wave = wave->arrived > 0 && wave->barrier;
+  if (in_wave) waiting_of_wave(wave, lane, set);
+  waiting_of_group(context, set);
+  put_head(&text, context);
+  put(&text, "thread %u returns while ", lane->number);
+  put_threads(&text, set, context->threads);
+  unsigned waiting = 0;
+  for (unsigned i = 0; i < context->threads; i++) waiting += set[i];
+  put(&text, waiting == 1 ? " waits for " : " wait for ");
+  put_place(&text, context, in_wave ? wave->what : context->group.what,
+            in_wave ? wave->site : context->group.site);
+  put(&text, "; every thread of the group must come to a barrier");
+  finish(context, words);
+}
+
+void kg_simt_report_misuse(kg_simt_context *context, const char *what, const void *site,
+                           const char *why) {
+  char words[sizeof context->error.message];
+  Text text = {words, sizeof words};
+  put_head(&text, context);
+  put(&text, "thread %u: ", running(context)->number);
+  put_place(&text, context, what, site);
+  put(&text, ": %s", why);
+  finish(context, words);
+}
+
+static const char *fault_words(int fault) {
+  switch (fault) {
+  case SIGSEGV:
+    return "reads or writes memory that is not there";
+  case SIGBUS:
+    return "reads or writes memory that cannot be reached";
+  case SIGFPE:
+    return "divides an integer by zero";
+  case SIGILL:
+    return "runs into code that must not be reached";
+  case SIGTRAP:
+    return "traps";
+  default:
+    return "crashes";
+  }
+}
+
+void kg_simt_report_fault(kg_simt_context *context) {
+  char words[sizeof context->error.message], near[256], where[512];
+  Text text = {words, sizeof words};
+  kg_simt_where(context->function, context->copy, context->fault_site, where, sizeof where);
+  put_head(&text, context);
+  put(&text, "thread %u ", running(context)->number);
+  if (context->fault == SIGSEGV && kg_simt_in_guard(context, context->fault_address))
+    put(&text, "needs more than the %u bytes of stack that a lane has, at %s", KG_SIMT_STACK_BYTES,
+        where);
+  else {
+    put(&text, "%s, at %s", fault_words(context->fault), where);
+    if (context->fault == SIGSEGV || context->fault == SIGBUS) {
+      if (kg_simt_memory_describe(context->function->device->memory, context->fault_address, near,
+                                  sizeof near))
+        put(&text, ": %s", near);
+      else put(&text, ": address %p", context->fault_address);
+    }
+  }
+  finish(context, words);
+}

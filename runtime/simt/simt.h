@@ -1,0 +1,217 @@
+/* simt.h: the parts of the SIMT device, for each other.
+**
+**   compile.c   text -> shared object, through clang and the shims
+**   metal.c     a Metal text as C++ takes it
+**   copy.c      a loaded text, once for each thread that runs it
+**   group.c     runs one group: lanes as fibers
+**   pool.c      spreads a launch's groups over threads
+**   memory.c    allocations between guard pages
+**   fault.c     a lane's crash becomes a report
+**   report.c    what went wrong, in words
+**   lines.c     address -> "file:line"
+**
+** One launch is one kg_simt_job on its caller's stack, and a group runs in one kg_simt_context from
+** begin to end, so any number of launches may be under way at once.
+**
+** What a checker of memory accesses needs is here: the lane that runs is text->state->now (number,
+** wave, place), its group is text->state->group (place, phase: the barriers passed), the order of
+** lanes and waves is the job's (order, seed, strict), and shared arrays lie from text->shared to
+** text->shared_end. */
+#ifndef KG_SIMT_H
+#define KG_SIMT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "../device.h"
+#include "abi.h"
+
+#define KG_SIMT_STACK_BYTES 65536u
+
+typedef struct kg_simt_lines kg_simt_lines;
+
+/* ---- a loaded text -------------------------------------------------------------------------- */
+
+typedef struct kg_simt_copy {
+  struct kg_simt_copy *next; /* among the idle ones */
+  void *library;
+  const char *base; /* where the object's address 0 lies */
+  const kg_simt_text_type *text;
+} kg_simt_copy;
+
+struct kg_function {
+  struct kg_simt_device *device;
+  unsigned char *bytes; /* the object */
+  size_t size;
+  pthread_mutex_t lock; /* of idle and lines */
+  kg_simt_copy *idle;
+  kg_simt_lines *lines; /* read at the first report */
+  bool no_lines;
+  size_t shared_bytes;
+  unsigned argument_bytes;
+  unsigned wave;
+  char kernel[128], entry[KG_NAME_BYTES];
+};
+
+kg_status kg_simt_function_load(struct kg_simt_device *device, const kg_blob *blob,
+                                const char *entry, kg_function **function, kg_error *error);
+void kg_simt_function_free(kg_function *function);
+
+/* A copy for the calling thread alone; give it back. */
+kg_status kg_simt_copy_take(kg_function *function, kg_simt_copy **copy, kg_error *error);
+void kg_simt_copy_give(kg_function *function, kg_simt_copy *copy);
+
+/* "templates/kernels/x.kc:12" for an address of this copy, or "an unknown place". */
+void kg_simt_where(kg_function *function, const kg_simt_copy *copy, const void *address, char *text,
+                   size_t bytes);
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+/* Reads the line table of an object that stays as long as the result.  NULL: it has none, or no
+** memory. */
+kg_simt_lines *kg_simt_lines_read(const unsigned char *object, size_t size);
+void kg_simt_lines_free(kg_simt_lines *lines);
+/* False: no line is known for this offset from the object's base. */
+bool kg_simt_lines_find(const kg_simt_lines *lines, uint64_t offset, const char **folder,
+                        const char **file, unsigned *line);
+
+/* ---- a launch ------------------------------------------------------------------------------- */
+
+typedef enum kg_simt_order { KG_SIMT_FORWARD, KG_SIMT_REVERSE, KG_SIMT_SHUFFLED } kg_simt_order;
+
+typedef struct kg_simt_job {
+  struct kg_simt_job *next; /* in the pool's list */
+  kg_function *function;
+  kg_grid grid;
+  const void *arguments;
+  uint64_t groups; /* in all */
+  uint64_t chunk;  /* taken at a time */
+  atomic_uint_least64_t taken;
+  atomic_uint_least64_t stop; /* groups from this number on need not run any more */
+  unsigned users;             /* helpers at work on it; the pool's lock */
+  kg_simt_order order;        /* of lanes and waves */
+  uint64_t seed;              /* of the shuffle */
+  bool strict;                /* see kg_simt_group.strict */
+  pthread_mutex_t lock;       /* of error, which is of the lowest group that failed */
+  uint64_t failed;
+  kg_error error;
+} kg_simt_job;
+
+/* ---- a group -------------------------------------------------------------------------------- */
+
+typedef struct kg_simt_context {
+  kg_simt_group group; /* first: the group that a text hands back leads here */
+  struct kg_simt_context *next;
+  kg_simt_lane *lanes; /* KG_SIMT_THREADS, by number */
+  kg_simt_wave *waves; /* by number */
+  unsigned threads, wave_count, width;
+  uint16_t lane_order[KG_SIMT_LANES], wave_order[KG_SIMT_THREADS / 32];
+  void *sp;     /* where the scheduler waits */
+  char *stacks; /* KG_SIMT_THREADS of them, each above a guard page */
+  unsigned stacks_ready, stacks_free;
+  uint16_t free_stack[KG_SIMT_THREADS];
+  void *signal_stack; /* for the handler */
+  kg_function *function;
+  kg_simt_copy *copy;
+  const void *arguments;
+  bool failed;
+  int fault; /* the signal that ended a lane; 0: none */
+  const void *fault_address, *fault_site;
+  kg_error error;
+} kg_simt_context;
+
+kg_simt_context *kg_simt_context_new(void); /* NULL: no memory */
+void kg_simt_context_free(kg_simt_context *context);
+
+/* For the groups of a job that follow: threads, width, order.  The copy is the caller's. */
+void kg_simt_context_set(kg_simt_context *context, const kg_simt_job *job, kg_simt_copy *copy);
+
+/* False: context->error says why. */
+bool kg_simt_group_run(kg_simt_context *context, const uint32_t place[3]);
+
+/* Leaves the group from one of its lanes, for good. */
+_Noreturn void kg_simt_abandon(kg_simt_context *context);
+extern const kg_simt_host kg_simt_host_functions;
+
+/* In group.c's assembly: goes on at `to`, and comes back when someone goes on at *from. */
+void kg_simt_enter(void **from, void *to);
+extern const char
+    kg_simt_resume[]; /* a thread sent here with the stack pointer at a stop goes on from it */
+
+/* The stack's guard that the address lies in, or beside; false: none. */
+bool kg_simt_in_guard(const kg_simt_context *context, const void *address);
+
+/* ---- reports: each fills context->error ----------------------------------------------------- */
+
+void kg_simt_report_apart(kg_simt_context *context, const char *what, const void *site);
+void kg_simt_report_absent(kg_simt_context *context, const char *what, const void *site,
+                           unsigned from);
+void kg_simt_report_returned(kg_simt_context *context, const char *what, const void *site);
+void kg_simt_report_leaving(
+    kg_simt_context *context); /* the running lane returns while others wait at a barrier */
+void kg_simt_report_misuse(kg_simt_context *context, const char *what, const void *site,
+                           const char *why);
+void kg_simt_report_fault(kg_simt_context *context);
+
+/* ---- crashes -------------------------------------------------------------------------------- */
+
+/* While at least one device is open, SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGTRAP of a lane end
+** its group; those of other code go where they went before. */
+bool kg_simt_fault_open(void);
+void kg_simt_fault_close(void);
+
+/* Around the groups that a thread runs: where the handler's stack is. */
+void kg_simt_fault_enter(kg_simt_context *context);
+void kg_simt_fault_leave(kg_simt_context *context);
+#define KG_SIMT_SIGNAL_STACK 65536u
+
+/* ---- the pool ------------------------------------------------------------------------------- */
+
+typedef struct kg_simt_pool kg_simt_pool;
+kg_simt_pool *kg_simt_pool_new(unsigned threads); /* the caller of a launch included */
+void kg_simt_pool_free(kg_simt_pool *pool);
+kg_status kg_simt_pool_run(kg_simt_pool *pool, kg_simt_job *job, kg_error *error);
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+typedef struct kg_simt_memory kg_simt_memory;
+kg_simt_memory *kg_simt_memory_new(void);
+void kg_simt_memory_free(kg_simt_memory *memory); /* and every allocation */
+kg_status kg_simt_memory_take(kg_simt_memory *memory, size_t bytes, void **address,
+                              kg_error *error);
+void kg_simt_memory_give(kg_simt_memory *memory, void *address);
+/* Bytes written just outside an allocation, where no guard page is: false, and the sentence. */
+bool kg_simt_memory_check(kg_simt_memory *memory, char *text, size_t bytes);
+/* An address near an allocation, in words: "16 bytes past the end of an allocation of 64 bytes";
+** false: near none. */
+bool kg_simt_memory_describe(kg_simt_memory *memory, const void *address, char *text, size_t bytes);
+
+/* ---- the compiler --------------------------------------------------------------------------- */
+
+typedef struct kg_simt_compiler {
+  char path[1024];
+  char version[64];      /* "19.1.7" */
+  const char *processor; /* its -march */
+} kg_simt_compiler;
+
+/* identity: for kg_device.compiler.  KG_NO_COMPILER. */
+kg_status kg_simt_compiler_find(kg_simt_compiler *compiler, char *identity, size_t bytes,
+                                kg_error *error);
+kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend, int wave,
+                          const kg_source *source, kg_blob *blob, kg_error *error);
+
+/* A Metal text as C++ can take it, and the entry's call (metal.c).  The caller frees both. */
+kg_status kg_simt_metal_text(const kg_source *source, char **text, char **call, kg_error *error);
+
+/* ---- the device ----------------------------------------------------------------------------- */
+
+typedef struct kg_simt_device {
+  kg_simt_compiler compiler;
+  const char *backend;
+  int wave;
+  kg_limits limits;
+  kg_simt_pool *pool;
+  kg_simt_memory *memory;
+} kg_simt_device;
+
+#endif

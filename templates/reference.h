@@ -1,0 +1,91 @@
+/* reference.h: what the referee of a kernel is given.
+**
+** A reference is one C file named in the specification (`reference = "x.c"`), compiled on its own into a shared object and
+** called by `kgen run` and `kgen verify`.  It computes the outputs in plain loops of doubles, from the formula and not from the
+** body; where the specification says that a value is rounded, it rounds there (ref_round).  It defines
+**
+**   void reference(ref_call *c);                     fills the outputs of c from its inputs
+**
+** and may define
+**
+**   void fill(ref_call *c, const char *how, uint64_t seed);   the inputs and scalars of a case, where plain normal numbers do
+**                                                             not do; how is the case's `fill` ("" when it names none).  Inputs
+**                                                             come filled (floats standard normal, integers 0); what is set
+**                                                             is rounded to the tensor's dtype afterwards
+**   const char *judge(const ref_call *want, const ref_call *got);   NULL: right; else a sentence.  Called in place of the
+**                                                             comparison within tolerance, for results that are choices
+**
+** Floats stand in `real`, integers in `whole`, each row-contiguous; the other pointer is NULL. */
+#ifndef KG_REFERENCE_H
+#define KG_REFERENCE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum ref_dtype { /* as kg_dtype */
+  REF_F32, REF_F16, REF_BF16, REF_I8, REF_U8, REF_I16, REF_U16, REF_I32, REF_U32, REF_I64, REF_U64
+} ref_dtype;
+
+typedef struct ref_tensor {
+  const char *name;
+  ref_dtype dtype;
+  int rank;
+  int64_t shape[8];
+  int64_t count;  /* elements */
+  double *real;
+  int64_t *whole;
+} ref_tensor;
+
+typedef struct ref_value { const char *name; int64_t whole; double real; } ref_value; /* a dim, constant or scalar */
+
+typedef struct ref_call {
+  const char *kernel;
+  int tensor_count; ref_tensor *tensors; /* inputs, then outputs */
+  int value_count; ref_value *values;    /* dims, constants, scalars; both readings hold the value */
+} ref_call;
+
+/* A name that is not there is a fault of the reference: it says so and ends the process. */
+static inline ref_tensor *ref_find(const ref_call *c, const char *name) {
+  for (int i = 0; i < c->tensor_count; i++)
+    if (strcmp(c->tensors[i].name, name) == 0) return &c->tensors[i];
+  fprintf(stderr, "reference of %s: it has no tensor '%s'\n", c->kernel, name);
+  exit(70);
+}
+
+static inline ref_value *ref_value_find(const ref_call *c, const char *name) {
+  for (int i = 0; i < c->value_count; i++)
+    if (strcmp(c->values[i].name, name) == 0) return &c->values[i];
+  fprintf(stderr, "reference of %s: it has no dim, constant or scalar '%s'\n", c->kernel, name);
+  exit(70);
+}
+
+static inline int64_t ref_int(const ref_call *c, const char *name) { return ref_value_find(c, name)->whole; }
+static inline double ref_real(const ref_call *c, const char *name) { return ref_value_find(c, name)->real; }
+
+/* x to `fraction` explicit fraction bits with least exponent `low` (of the leading bit), ties to even. */
+static inline double ref_round_bits(double x, int fraction, int low, double largest) {
+  if (x == 0 || isnan(x) || isinf(x)) return x;
+  int e;
+  frexp(x, &e);
+  e -= 1;
+  if (e < low) e = low;
+  const double unit = ldexp(1.0, e - fraction);
+  const double r = nearbyint(x / unit) * unit; /* exact: the quotient has few bits, or is far below one half */
+  return fabs(r) > largest ? copysign(INFINITY, x) : r;
+}
+
+/* The nearest value of a dtype, ties to even; overflow gives infinity; NaN stays NaN. */
+static inline double ref_round(ref_dtype dtype, double x) {
+  switch (dtype) {
+  case REF_F32: return (double)(float)x;
+  case REF_F16: return ref_round_bits(x, 10, -14, 65504.0);
+  case REF_BF16: return ref_round_bits(x, 7, -126, 0x1.fep127);
+  default: return x;
+  }
+}
+
+#endif

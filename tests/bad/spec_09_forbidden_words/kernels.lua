@@ -1,0 +1,27 @@
+local a = load("return 1")()
+local b = require "lfs"
+local c = pcall(error)
+local d = math.random()
+local e = ("x"):gsub("x", "y")
+local f = next({})
+local g = debug.getinfo(1)
+local h = string.dump(print)
+local i = table.sort({})
+local j = setmetatable({}, {})
+local k = collectgarbage("count")
+local l = coroutine.wrap(print)
+kernel "scale" {
+  summary = "x times a factor.",
+  types = { T = { f32, bf16 } },
+  dims = { "n" },
+  inputs = { { "x", "T", { "n" } } },
+  scalars = { { "factor", "f32" } },
+  outputs = { { "y", "T", { "n" } } },
+  consts = { THREADS = 256 },
+  launch = { groups = { ceil_div(dim.n, const.THREADS), 1, 1 }, threads = { const.THREADS, 1, 1 } },
+  wave = any,
+  ports = { metal = {}, cuda = {}, hip = {} },
+  numerics = { accumulate = f32, tolerance = { f32 = 1e-6, bf16 = 8e-3 } },
+  fallback = "multiply in the graph",
+  body = "scale.kc",
+}

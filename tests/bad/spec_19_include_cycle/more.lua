@@ -1,0 +1,2 @@
+include "kernels.lua"
+include "more.lua"

@@ -1,0 +1,2 @@
+kernel(12) {}
+kernel {}

@@ -1,0 +1,15 @@
+kernel "scale" {
+  summary = 12,
+  types = { T = { f32, bf16 } },
+  dims = { "n" },
+  inputs = "x",
+  scalars = { { "factor", "f32" } },
+  outputs = { { "y", "T", { "n" } } },
+  consts = { THREADS = 256 },
+  launch = true,
+  wave = 48,
+  ports = { metal = 1, cuda = {}, hip = {} },
+  numerics = { accumulate = f32, tolerance = { f32 = 1e-6, bf16 = 8e-3 } },
+  fallback = "multiply in the graph",
+  body = {},
+}

@@ -1,0 +1,211 @@
+/* output_fixture.h: a library of two kernels and four backends made by hand, so that the writing
+** passes are tested without Lua or libclang.  One backend has no slot in KernelPorts; texts and
+** reasons hold what is hard to quote. */
+#ifndef OUTPUT_FIXTURE_H
+#define OUTPUT_FIXTURE_H
+
+#include <string.h>
+
+#include "../gen/library.h"
+
+typedef struct Fixture {
+  Arena *a;
+  Spec spec;
+  Kernel scale, copy;
+  Kernel *kernels[2];
+  Backend backends[4];
+  const Backend *backend_list[4];
+  Facts facts;
+  Facts *facts_by_port[2][5];
+  Facts **facts_list[2];
+  Library library;
+} Fixture;
+
+static inline Expr *fx_int(Fixture *f, int64_t value) {
+  Expr *e = arena_alloc(f->a, sizeof *e);
+  *e = (Expr){.op = EX_INT, .value = value};
+  return e;
+}
+
+static inline Expr *fx_var(Fixture *f, VarKind kind, int index, const char *name) {
+  Expr *e = arena_alloc(f->a, sizeof *e);
+  *e = (Expr){.op = EX_VAR, .kind = kind, .index = index, .name = name};
+  return e;
+}
+
+static inline Expr *fx_op(Fixture *f, ExprOp op, Expr *a, Expr *b) {
+  Expr *e = arena_alloc(f->a, sizeof *e);
+  *e = (Expr){.op = op, .a = a, .b = b};
+  return e;
+}
+
+static inline void fx_ports(Fixture *f, Kernel *k) {
+  k->port_count = 4;
+  for (int i = 0; i < 4; i++) {
+    k->ports[i] =
+        (Port){.backend = &f->backends[i], .body = k->body, .waves = f->backends[i].waves};
+    for (int n = 0; n < 3; n++) k->ports[i].threads[n] = k->threads[n];
+  }
+}
+
+/* scale: two types, a choice and a flag in the key, a fixed constant, dims, all scalar dtypes,
+** an input and two outputs. */
+static inline void fx_scale(Fixture *f) {
+  Kernel *k = &f->scale;
+  *k = (Kernel){.name = "scale",
+                .summary = "y = x * factor, /* not */ more.",
+                .fallback = "multiply in the graph",
+                .file = "kernels.lua",
+                .line = 3,
+                .folder = "",
+                .waves = 3,
+                .body = "templates/kernels/scale.kc"};
+  k->type_count = 2;
+  k->types[0] = (TypeParam){"T", 2, {DT_F32, DT_BF16}};
+  k->types[1] = (TypeParam){"TW", 1, {DT_F16}};
+  k->const_count = 3;
+  k->consts[0] =
+      (Const){.name = "FLIP", .is_bool = true, .in_key = true, .count = 2, .values = {0, 1}};
+  k->consts[1] = (Const){.name = "LAYOUT", .in_key = true, .count = 2, .values = {1, -2}};
+  k->consts[2] = (Const){.name = "THREADS", .count = 1, .values = {256}};
+  k->dim_count = 3;
+  k->dims[0] = "rows", k->dims[1] = "D", k->dims[2] = "odd";
+  k->dim_max[0] = k->dim_max[1] = 4294967295, k->dim_max[2] = 77;
+  k->scalar_count = 3;
+  k->scalars[0] = (Scalar){"factor", DT_F32};
+  k->scalars[1] = (Scalar){"shift", DT_I32};
+  k->scalars[2] = (Scalar){"seed", DT_U32};
+  Expr *rows = fx_var(f, VAR_DIM, 0, "rows"), *d = fx_var(f, VAR_DIM, 1, "D"),
+       *odd = fx_var(f, VAR_DIM, 2, "odd");
+  Expr *threads = fx_var(f, VAR_CONST, 2, "THREADS");
+  k->arg_count = 4, k->input_count = 2;
+  k->args[0] = (Arg){.name = "x", .type = 0, .rank = 2, .shape = {rows, d}};
+  k->args[1] = (Arg){.name = "table", .type = -1, .dtype = DT_U32, .rank = 1, .shape = {odd}};
+  k->args[2] = (Arg){.name = "y",
+                     .type = 0,
+                     .output = true,
+                     .rank = 2,
+                     .shape = {rows, fx_op(f, EX_MUL, fx_int(f, 2), d)}};
+  k->args[3] = (Arg){.name = "weights", .type = 1, .output = true, .rank = 1, .shape = {d}};
+  k->groups[0] = rows, k->groups[1] = fx_op(f, EX_CEIL_DIV, d, threads),
+  k->groups[2] = fx_int(f, 1);
+  k->threads[0] = threads, k->threads[1] = fx_int(f, 1), k->threads[2] = fx_int(f, 1);
+  k->require_count = 1;
+  k->require[0] = fx_op(f, EX_GE, d, fx_int(f, 1));
+  k->tolerance[DT_F32] = (Tolerance){1e-6, 1e-5};
+  k->tolerance[DT_BF16] = (Tolerance){0.008, 0.016};
+  k->tolerance[DT_F16] = (Tolerance){0.001, 0.002};
+  k->has_out_tolerance[3] = true;
+  k->allow_count = 1;
+  k->allow[0].code = "E123", k->allow[0].reason = "the row | is one wave";
+  fx_ports(f, k);
+  k->ports[1].absent = "the graph is \"as fast\" there \\ ?\?/";
+  k->ports[2].define_count = 1;
+  k->ports[2].defines[0] = (Define){"THREADS", false, 128};
+  k->ports[2].why_defines = "fewer registers";
+}
+
+/* copy: nothing but what a kernel must have. */
+static inline void fx_copy(Fixture *f) {
+  Kernel *k = &f->copy;
+  *k = (Kernel){.name = "copy",
+                .summary = "y = x.",
+                .file = "kernels.lua",
+                .line = 40,
+                .folder = "",
+                .waves = 1,
+                .body = "templates/kernels/copy.kc"};
+  k->dim_count = 1;
+  k->dims[0] = "n";
+  k->dim_max[0] = 4294967295;
+  Expr *n = fx_var(f, VAR_DIM, 0, "n");
+  k->arg_count = 2, k->input_count = 1;
+  k->args[0] = (Arg){.name = "tensors",
+                     .type = -1,
+                     .dtype = DT_U8,
+                     .rank = 1,
+                     .shape = {n}}; /* also a name the launcher likes */
+  k->args[1] =
+      (Arg){.name = "y", .type = -1, .dtype = DT_U8, .output = true, .rank = 1, .shape = {n}};
+  for (int i = 0; i < 3; i++) k->groups[i] = i ? fx_int(f, 1) : n, k->threads[i] = fx_int(f, 1);
+  fx_ports(f, k);
+  for (int i = 0; i < 4; i++) k->ports[i].waves = f->backends[i].waves & 1u;
+  k->ports[3].absent = "nobody asked for it";
+}
+
+static inline void fx_output(Fixture *f, int at, const char *path, const char *text,
+                             const char *from) {
+  char *copy = arena_strdup(f->a, text);
+  const size_t len = strlen(copy);
+  content_stamp(copy, len);
+  f->library.outputs[at] = (Output){.path = path, .text = copy, .len = len, .from = from};
+}
+
+/* The device text of a port; `more` makes another one. */
+static inline const char *fx_device(Fixture *f, const Kernel *k, const Port *p, const char *more) {
+  return arena_printf(
+      f->a,
+      "// %s for %s, by kgen. content 00000000000000000000000000000000\n\tchar *s = \"\\n?\?/\"; // \303\251%s\n",
+      k->name, p->backend->name, more);
+}
+
+static inline void fx_outputs(Fixture *f, const char *more) {
+  Library *l = &f->library;
+  l->outputs = arena_alloc(f->a, 16 * sizeof *l->outputs);
+  l->output_count = 5;
+  for (int i = 0; i < 2; i++)
+    for (int n = 0; n < 4; n++) {
+      const Kernel *k = f->kernels[i];
+      const Port *p = &k->ports[n];
+      if (p->absent) continue;
+      fx_output(f, l->output_count++, port_file(f->a, k, p), fx_device(f, k, p, more),
+                arena_printf(f->a, "kernels.lua and %s", k->body));
+    }
+  fx_output(f, 0, "kernels.h", emit_header(f->a, l), "kernels.lua");
+  fx_output(f, 1, "kernels.c", emit_tables(f->a, l), "kernels.lua");
+  fx_output(f, 2, "texts.c", emit_texts(f->a, l), "kernels.lua");
+  fx_output(f, 3, "kernels.json", emit_json(f->a, l), "kernels.lua");
+  fx_output(f, 4, "PORTS.md", emit_ports_md(f->a, l), "kernels.lua");
+}
+
+static inline void fixture_make(Fixture *f) {
+  static const char *options[] = {"-O3", "-ffp-contract=off"};
+  memset(f, 0, sizeof *f);
+  f->a = arena_new();
+  f->backends[0] = (Backend){.name = "metal",
+                             .title = "Metal",
+                             .slot = "metal",
+                             .extension = "metal",
+                             .waves = 1,
+                             .order = 1};
+  f->backends[1] = (Backend){
+      .name = "cuda", .title = "CUDA", .slot = "cuda", .extension = "cu", .waves = 1, .order = 2};
+  f->backends[2] = (Backend){.name = "hip",
+                             .title = "HIP",
+                             .slot = "rocm",
+                             .extension = "hip",
+                             .waves = 3,
+                             .order = 3,
+                             .options = options,
+                             .option_count = 2};
+  f->backends[3] =
+      (Backend){.name = "opencl", .title = "OpenCL", .extension = "cl", .waves = 3, .order = 4};
+  for (int i = 0; i < 4; i++) f->backend_list[i] = &f->backends[i];
+  fx_scale(f);
+  fx_copy(f);
+  f->kernels[0] = &f->scale, f->kernels[1] = &f->copy;
+  f->spec = (Spec){.file = "kernels.lua", .folder = "", .kernel_count = 2, .kernels = f->kernels};
+  f->facts.shared_bytes[0] = 32, f->facts.shared_bytes[1] = 16;
+  for (int i = 0; i < 2; i++) {
+    f->facts_list[i] = f->facts_by_port[i];
+    for (int n = 0; n < 4; n++)
+      f->facts_by_port[i][n] = f->kernels[i]->ports[n].absent ? NULL : &f->facts;
+  }
+  f->library = (Library){
+      .spec = &f->spec, .backends = f->backend_list, .backend_count = 4, .facts = f->facts_list};
+  fx_outputs(f, "");
+}
+
+static inline void fixture_free(Fixture *f) { arena_free(f->a); }
+
+#endif
