@@ -1,10 +1,8 @@
 /* body.c: from a port's body to its facts: what it uses, and everything that is wrong with it.
 **
 ** The body is looked at once for each choice of types at one width with the first value of every
-*chosen constant, once more for
-** each further value of a constant, and once at the other width.  All of these variants go through
-*all checks; a fault that
-** two of them share is given once. */
+** chosen constant, once more for each further value of a constant, and once at the other width. 
+** All of these variants go through all checks; a fault that two of them share is given once. */
 #include "body.h"
 
 #include <string.h>
@@ -21,9 +19,7 @@ typedef struct Read {
   struct Read *next;
 } Read;
 
-/* ---- the language
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- the language ---------------------------------------------------------------------------- */
 
 Language *language_load(Arena *a, const char *templates, const Backend *const *backends,
                         int backend_count, Diags *d) {
@@ -40,9 +36,7 @@ void language_free(Language *l) {
   if (l) l->index = NULL;
 }
 
-/* ---- faults
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 bool fault_begin_at(Check *c, Place at, DiagCode code) {
   c->live = false;
@@ -103,9 +97,7 @@ void fault_end(Check *c, Place at) {
   if (c->choice && at.col > 0) diag_note(c->d, "where %s", c->choice);
 }
 
-/* ---- constants, dims, threads
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- constants, dims, threads ---------------------------------------------------------------- */
 
 int64_t port_const(const Kernel *k, const Port *p, const Instance *instance, int i) {
   for (int j = 0; j < p->define_count; j++)
@@ -167,9 +159,7 @@ void variant_set(Check *c, const Variant *v) {
   }
 }
 
-/* ---- one parse
- * ---------------------------------------------------------------------------------------------------------------
- */
+/* ---- one parse ------------------------------------------------------------------------------- */
 
 static const char *choice_text(Check *c, const Instance *x, const Instance *first, int wave,
                                int first_wave) {
@@ -282,9 +272,7 @@ static bool check_all(Check *c, Gathered *g, const Instance *instances, int coun
   return true;
 }
 
-/* ---- facts
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 static void put_library(Check *c, const Gathered *g, Facts *f) {
   const Language *l = c->l;

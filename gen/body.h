@@ -1,12 +1,10 @@
 /* body.h: what the parts of body.c hand to each other.  Nothing outside gen/body*.c and
-*gen/uniform.c includes it.
+** gen/uniform.c includes it.
 **
 ** body_facts reads one body in steps: its tokens (body_text.c), the library items that it may use
-*(body_items.c), then parses
-** by libclang for every choice of types, whose tree is copied (body_tree.c) and given to the checks
-*(body_check.c,
-** body_names.c, body_range.c, uniform.c); from the first tree come the facts (body_shared.c and
-*body.c). */
+** (body_items.c), then parses by libclang for every choice of types, whose tree is copied
+** (body_tree.c) and given to the checks (body_check.c, body_names.c, body_range.c, uniform.c); from
+** the first tree come the facts (body_shared.c and body.c). */
 #ifndef BODY_H
 #define BODY_H
 
@@ -58,9 +56,7 @@ int items_reached(Language *l, const Token *tokens, int count, int *order);
 bool is_language_word(const Language *l, const char *s, int len);
 bool is_library_name(const Language *l, const char *s, int len);
 
-/* ---- the copied tree
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- the copied tree ------------------------------------------------------------------------- */
 
 typedef enum DeclKind {
   DECL_VARIABLE,
@@ -82,8 +78,7 @@ typedef struct Decl { /* something with a name */
   CXCursor cursor;
   CXType type;
   unsigned at;
-  int index; /* DECL_CONSTANT: in Kernel.consts; DECL_INDEX: the word; DECL_PARAMETER of the body:
-                its number */
+  int index; /* DECL_CONSTANT: in Kernel.consts; DECL_INDEX: the word; DECL_PARAMETER: its number */
   struct Node *node, *init;  /* DECL_VARIABLE: the declaration and its initialiser, or NULL */
   struct Function *function; /* DECL_FUNCTION: which; else whose it is */
   int slot;                  /* variables and parameters: number in their function */
@@ -130,9 +125,8 @@ typedef struct Function {
 } Function;
 
 /* The body for one choice of types and constants and one width.  As many as can share the library's
-*text stand in one parse, each
-** in a namespace of its own: those that differ in types, and in constants that no library function
-*of theirs names. */
+** text stand in one parse, each in a namespace of its own: those that differ in types, and in
+** constants that no library function of theirs names. */
 struct Variant {
   const Instance *instance;
   int wave;
@@ -161,9 +155,7 @@ typedef struct Tree {
   bool *item_used;     /* by number in Language.items */
 } Tree;
 
-/* ---- one body's reading
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- one body's reading ---------------------------------------------------------------------- */
 
 typedef struct Check {
   Arena *a;
@@ -199,7 +191,7 @@ typedef struct Check {
 } Check;
 
 /* Starts a fault at an offset of the parsed text: false when it was given already or the
- * specification allows it. */
+** specification allows it. */
 bool fault_begin(Check *c, unsigned at, DiagCode code, Place *place);
 bool fault_begin_at(Check *c, Place place, DiagCode code);
 bool fault_given(const Check *c, Place place); /* any, at this very place */
@@ -227,7 +219,7 @@ void fault_end(Check *c, Place place);
   } while (0)
 
 /* Tokens: refuses what no body may hold; marks LOCAL arrays for the parse.  False when parsing
- * makes no sense. */
+** makes no sense. */
 bool text_check(Check *c);
 void text_check_tokens(Check *c, const char *file, const Token *tokens, int count);
 char *text_mark_local(Check *c, const char *file, const char *text, size_t len, const Token *tokens,
@@ -237,13 +229,13 @@ int text_column(const char *text, const char *s);
 const char *text_line(const char *text, size_t offset); /* where its line starts */
 
 /* Parses the body for some variants and copies the tree; NULL when clang's errors leave nothing to
- * check. */
+** check. */
 Tree *tree_make(Check *c, Variant **variants, int count);
 void tree_free(Tree *t);
 Place tree_place(Check *c, const Tree *t, unsigned at);
 const Chunk *tree_chunk(const Tree *t, unsigned at);
 /* clang's errors, as faults; how many.  Its warnings come last, and only where nothing more precise
- * was said. */
+** was said. */
 int clang_errors(Check *c, Tree *t);
 void clang_warnings(Check *c, Tree *t);
 
@@ -293,9 +285,7 @@ void shared_limits(Check *c, const Gathered *g, const Facts *f, const Instance *
 bool ports_agree(const Kernel *k, const Port *a, const Port *b);
 int64_t port_const(const Kernel *k, const Port *p, const Instance *instance, int i);
 
-/* ---- small questions
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- small questions ------------------------------------------------------------------------- */
 
 const Node *node_strip(const Node *n);       /* without parentheses and implicit conversions */
 const Node *node_strip_casts(const Node *n); /* without explicit conversions either */

@@ -1,5 +1,5 @@
 /* body_check.c: what a body does with types, pointers and arguments that not all backends would do
- * alike. */
+** alike. */
 #include "body.h"
 
 #include <string.h>
@@ -32,9 +32,7 @@ static const char *type_text(Check *c, const Node *n) {
   return copy;
 }
 
-/* ---- storage types
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- storage types --------------------------------------------------------------------------- */
 
 static bool computes(const Node *n) {
   if (n->kind == CXCursor_CompoundAssignOperator) return true;
@@ -83,9 +81,7 @@ static void check_conversion(Check *c, const Node *n, const Node *from, bool is_
   NOTE(c, "storage types convert from and to f32 alone: write %s(f32(...))", type_text(c, n));
 }
 
-/* ---- pointers
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- pointers -------------------------------------------------------------------------------- */
 
 static bool says_private(Check *c, unsigned at) {
   const Chunk *chunk = tree_chunk(c->tree, at);
@@ -174,9 +170,7 @@ static void check_double(Check *c, const Node *n) {
   NOTE(c, "write %sf: Metal has no double, and the others would compute in it", node_number(c, n));
 }
 
-/* ---- every node
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- every node ------------------------------------------------------------------------------ */
 
 static void check_node(Check *c, Node *n) {
   check_absent(c, n);

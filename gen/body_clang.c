@@ -1,17 +1,14 @@
 /* body_clang.c: what clang says of a parsed body, in the words of the kernel language and at the
-*body's own line.
+** body's own line.
 **
 ** A precise fault of ours is made of clang's where its text shows what it is about (an unknown
-*word, an input written, two
-** address spaces mixed up); the rest is passed on, cleaned of the spellings that only the parse
-*knows. */
+** word, an input written, two address spaces mixed up); the rest is passed on, cleaned of the
+** spellings that only the parse knows. */
 #include "body.h"
 
 #include <string.h>
 
-/* ---- clang's text
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- clang's text ---------------------------------------------------------------------------- */
 
 static const struct Spelling {
   const char *clang, *ours;
@@ -115,9 +112,7 @@ static void unknown_word(Check *c, const Tree *t, unsigned at, const char *word)
             "portable.h and lib/");
 }
 
-/* ---- inputs
- * ----------------------------------------------------------------------------------------------------------------
- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 static const char *input_of(const Kernel *k, const Token *t) {
   for (int i = 0; i < k->input_count; i++)
@@ -126,7 +121,7 @@ static const char *input_of(const Kernel *k, const Token *t) {
 }
 
 /* The input that a statement from byte `at` of the body on is about: named there, or what a pointer
- * named there was made of. */
+** named there was made of. */
 static const char *input_at(Check *c, size_t at) {
   const Token *t = c->tokens;
   int i = 0;
@@ -156,9 +151,7 @@ static bool is_write(const char *s) {
          (starts(s, "cannot initialize") && strstr(s, "const *'"));
 }
 
-/* ---- one message
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- one message ----------------------------------------------------------------------------- */
 
 static const char *candidates(Check *c, CXDiagnostic d, bool *mix, bool *write) {
   CXDiagnosticSet notes = clang_getChildDiagnostics(d);

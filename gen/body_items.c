@@ -1,10 +1,9 @@
 /* body_items.c: portable.h and lib/..kc as text: the words of the language, and the library as
-*items.
+** items.
 **
-** An item is a function, a function template or a struct with the comment block right above it.
-*Only the items that a body
-** can reach by name are parsed with it, so a kernel needs only the constants that its own library
-*functions mention. */
+** An item is a function, a function template or a struct with the comment block right above it. 
+** Only the items that a body can reach by name are parsed with it, so a kernel needs only the
+** constants that its own library functions mention. */
 #include "body.h"
 
 #include <dirent.h>
@@ -27,9 +26,7 @@ static int solid(const Token *t, int count, int i) {
   return i;
 }
 
-/* ---- words
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static const char *const cxx_words[] = {"typedef", "extern",   "const",  "struct",   "float",
                                         "int",     "unsigned", "signed", "short",    "long",
@@ -84,12 +81,10 @@ bool is_library_name(const Language *l, const char *s, int len) {
   return false;
 }
 
-/* ---- items
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- items ----------------------------------------------------------------------------------- */
 
 /* The last token of the item that starts at i: a closing brace of a function, the semicolon of
- * anything else. */
+** anything else. */
 static int item_end(const Token *t, int count, int i, bool is_type) {
   int depth = 0;
   for (; i < count; i++) {
@@ -122,7 +117,7 @@ static int item_name(const Token *t, int end, int i, bool is_type) {
 }
 
 /* Where the comment block right above token i starts: lines of comment with no empty line between.
- */
+** */
 static int comment_above(const Token *t, int i, int least) {
   int first = i;
   for (int at = i - 1; at >= least; at--) {

@@ -1,12 +1,10 @@
 /* body_names.c: the names that a body declares, and the numbers that it writes where the
- * wavefront's width is meant. */
+** wavefront's width is meant. */
 #include "body.h"
 
 #include <string.h>
 
-/* ---- declared names
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- declared names -------------------------------------------------------------------------- */
 
 static const char *whose(Check *c, const char *name, bool in_body) {
   const Kernel *k = c->k;
@@ -62,14 +60,12 @@ static void declared_name(Check *c, const Node *n, bool in_body) {
   for (int i = 0; i < n->count; i++) declared_name(c, n->child[i], in_body);
 }
 
-/* ---- literal widths
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- literal widths -------------------------------------------------------------------------- */
 
 enum { ASK_LANE = 1, ASK_THREAD = 2, ASK_WAVE = 4 };
 
 /* Which of lane, thread, wave_index a value is made of, through variables that are never assigned.
- */
+** */
 static unsigned asks(const Node *n, int depth) {
   if (depth > 12) return 0;
   n = node_strip_casts(n);
@@ -102,7 +98,7 @@ static bool is_comparison(int op) {
 }
 
 /* thread % 32, thread / 32, thread & 31, thread >> 5, wave_index * 32, wave_index << 5, lane < 32,
- * lane == 31, thread < 32. */
+** lane == 31, thread < 32. */
 static void check_operation(Check *c, const Node *n) {
   if (n->count != 2) return;
   for (int side = 0; side < 2; side++) {
@@ -140,7 +136,7 @@ static void check_operation(Check *c, const Node *n) {
 }
 
 /* A shuffle's mask, delta or lane: 31, 32, 63, 64, and the 16 or 32 that starts a fold of a whole
- * wave. */
+** wave. */
 static void check_shuffle(Check *c, const Node *n) {
   if (n->count < 3) return;
   int64_t v;

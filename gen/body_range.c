@@ -1,15 +1,12 @@
 /* body_range.c: 32-bit products and sums that are used as an index into GLOBAL memory and can pass
-*what 32 bits hold.
+** what 32 bits hold.
 **
 ** Every value gets an interval from what the specification declares: a dim lies between the least
-*that `require` asks for and
-** its max, a group's number below the launch's groups, a thread's below the group's size; a
-*variable that is not assigned
-** again has its initialiser's interval, narrowed by the conditions around the place of use (`if (i
-*< D)`, a loop's
-** condition, `if (i >= D) return;` above it).  What is loaded from memory is not known; it counts
-*as large in a product with
-** a dim or a group's number, and not at all in a sum. */
+** that `require` asks for and its max, a group's number below the launch's groups, a thread's below
+** the group's size; a variable that is not assigned again has its initialiser's interval, narrowed
+** by the conditions around the place of use (`if (i < D)`, a loop's condition, `if (i >= D)
+** return;` above it).  What is loaded from memory is not known; it counts as large in a product
+** with a dim or a group's number, and not at all in a sum. */
 #include "body.h"
 
 #include <string.h>
@@ -19,7 +16,7 @@ enum { DEEP = 24 };
 #define I32_MOST 2147483647.0
 
 /* Doubles are enough: an interval is compared with 2^32, far below where they lose units, and
- * cannot overflow. */
+** cannot overflow. */
 typedef struct Range {
   double low, high;
   bool known, sized;
@@ -78,7 +75,7 @@ static Range expr_range(const Check *c, const Expr *e) {
 
 static Range group_range(const Check *c, int axis) {
   const Range groups = expr_range(c, c->k->groups[axis]);
-  const double high = groups.high < U32_MOST ? groups.high : U32_MOST; /* the launcher refuses more */
+  const double high = groups.high < U32_MOST ? groups.high : U32_MOST;
   return (Range){0, high > 0 ? high - 1 : 0, true, groups.sized || groups.high > 1};
 }
 
@@ -192,9 +189,7 @@ static void narrow_by_place(Check *c, Range *r, const Node *use, const Decl *d, 
   }
 }
 
-/* ---- values
- * ----------------------------------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static Range variable_range(Check *c, const Node *n, const Decl *d, int depth) {
   Range r = any_value(n);
@@ -300,9 +295,7 @@ static Range range_of(Check *c, const Node *n, int depth) {
   return any_value(n);
 }
 
-/* ---- where indices are
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- where indices are ----------------------------------------------------------------------- */
 
 static const char *with_commas(Check *c, double x) {
   if (x > 9.0e15) return arena_printf(c->a, "%.3g", x);
@@ -375,7 +368,7 @@ static void find_indices(Check *c, const Node *n) {
 }
 
 /* Marks variables that are assigned after their declaration, other than by their own loop's step.
- */
+** */
 static void find_changes(const Node *n) {
   if ((is_assignment(n) || is_step(n)) && n->count) {
     const Node *to = node_strip(n->child[0]);

@@ -1,14 +1,11 @@
 /* body_shared.c: the arrays in LOCAL memory of a body and of the library functions that it uses:
-*who owns them, what the entry
-** calls them, how many bytes they take for each instance and width, and whether every backend has
-*so many. */
+** who owns them, what the entry calls them, how many bytes they take for each instance and width,
+** and whether every backend has so many. */
 #include "body.h"
 
 #include <string.h>
 
-/* ---- finding them
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- finding them ---------------------------------------------------------------------------- */
 
 static const char *word_before(Arena *a, const char *text, const char *s) {
   while (s > text && strchr(" \t\r\n", s[-1])) s--;
@@ -34,7 +31,7 @@ static CXType element_type(CXType type) {
 }
 
 /* Numbers, constants of the specification, WAVE: what the entry knows, where the array is declared
- * in generated text. */
+** in generated text. */
 static bool is_global_constant(const Node *n) {
   if (n->kind == CXCursor_DeclRefExpr && n->decl && n->decl->kind == DECL_VARIABLE) return false;
   for (int i = 0; i < n->count; i++)
@@ -127,9 +124,7 @@ void shared_gather(Check *c, Gathered *g) {
   }
 }
 
-/* ---- names
- * ---------------------------------------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static bool before(const Check *c, const Array *x, const Array *y) {
   int px = 0, py = 0; /* in the order of the parsed text, the body last */
@@ -187,9 +182,7 @@ void shared_name(Check *c, Gathered *g) {
   }
 }
 
-/* ---- bytes
- * ------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static int choice_of(const Gathered *g, const Kernel *k, const Instance *instance) {
   for (int i = 0; i < g->choice_count; i++)

@@ -1,11 +1,9 @@
 /* body_text.c: a body and a library item as tokens, before any parse: what the kernel language does
-*not have is refused here,
-** and arrays in LOCAL memory are marked for libclang.
+** not have is refused here, and arrays in LOCAL memory are marked for libclang.
 **
 ** `LOCAL f32 slot[N];` inside a function is no C++ on the host that libclang parses for: a variable
-*there must be static to
-** have an address space.  So in the parsed text, and only there, LOCAL becomes LOCAD (as long, so
-*that offsets hold). */
+** there must be static to have an address space.  So in the parsed text, and only there, LOCAL
+** becomes LOCAD (as long, so that offsets hold). */
 #include "body.h"
 
 #include <string.h>
@@ -168,9 +166,7 @@ bool text_check(Check *c) {
   return c->faults == before;
 }
 
-/* ---- LOCAL arrays
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- LOCAL arrays ---------------------------------------------------------------------------- */
 
 static int next_solid(const Token *t, int count, int i) {
   for (i++; i < count && (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT); i++) {
@@ -179,7 +175,7 @@ static int next_solid(const Token *t, int count, int i) {
 }
 
 /* What LOCAL at i declares: its name's token, with *end the first token after the name; -1: a
- * pointer, or no declaration. */
+** pointer, or no declaration. */
 static int local_name(const Token *t, int count, int i, int *end) {
   int at = next_solid(t, count, i);
   while (at < count && (token_is(&t[at], "const") || token_is(&t[at], "constexpr")))

@@ -1,19 +1,15 @@
 /* body_tree.c: one parse of a body by libclang, copied into a tree of our own.
 **
 ** The parsed text is one virtual file: portable.h, the instance's types and constants, the library
-*items that the body can
-** reach, and the body as the inside of a function.  Chunks remember which bytes are copies of which
-*file, so every offset
-** finds its way back to a file, line and column. */
+** items that the body can reach, and the body as the inside of a function.  Chunks remember which
+** bytes are copies of which file, so every offset finds its way back to a file, line and column. */
 #include "body.h"
 
 #include <string.h>
 
 enum { NEST_MOST = 400 };
 
-/* ---- the parsed text
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- the parsed text ------------------------------------------------------------------------- */
 
 static void add_chunk(Tree *t, const char *file, const char *text, size_t len, int line, int item,
                       const Variant *v) {
@@ -104,9 +100,7 @@ Place tree_place(Check *c, const Tree *t, unsigned at) {
   return (Place){chunk->file, line, text_column(chunk->text, s)};
 }
 
-/* ---- copying
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- copying --------------------------------------------------------------------------------- */
 
 typedef struct Copy {
   Check *c;
@@ -198,8 +192,7 @@ static void note_call(Function *from, Function *to) {
   if (from->call_count < most) from->calls[from->call_count++] = to;
 }
 
-/* ---- the parts of statements: libclang leaves out those that are not there, so their places
- * decide --------------------------- */
+/* ---- the parts of statements (libclang leaves out what is not there, so places decide) ------ */
 
 /* From `for`, `if`, ...: the closing parenthesis, and the semicolons on its level. */
 static unsigned header_end(const Buf *text, unsigned at, unsigned semicolon[2]) {
@@ -254,9 +247,7 @@ static void note_loop_variable(Node *loop) {
       loop->init->child[i]->decl->loop = loop;
 }
 
-/* ---- nodes
- * ----------------------------------------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static enum CXChildVisitResult copy_child(CXCursor cursor, CXCursor parent, CXClientData data);
 
@@ -370,9 +361,7 @@ static enum CXChildVisitResult copy_child(CXCursor cursor, CXCursor parent, CXCl
   return CXChildVisit_Continue;
 }
 
-/* ---- functions
- * ----------------------------------------------------------------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static enum CXChildVisitResult copy_function_child(CXCursor cursor, CXCursor parent,
                                                    CXClientData data) {
@@ -458,9 +447,7 @@ static void close_function(Check *c, Tree *t, Function *f, const Function *from)
   f->open = false;
 }
 
-/* ---- parsing
- * ----------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 static const char *const arguments[] = {
     "-x",

@@ -1,19 +1,15 @@
 /* uniform.c: who comes where.  A barrier is for the whole group, a lane operation for the whole
-*wave; under a condition that
-** differs from thread to thread they hang, or take the value of a lane that is not there.
+** wave; under a condition that differs from thread to thread they hang, or take the value of a lane
+** that is not there.
 **
 ** Each value has a level: the same in the group, the same in a wave, or each lane's own.  thread,
-*lane and wave_index start it;
-** a sum, a load, a call has the highest level of what goes in; a lane operation whose result every
-*lane has lowers it.  By
-** contract the library's group_... functions give the whole group one value and its wave_...
-*functions a wave, but for
-** ..._scan.  A variable's level follows the order of statements; what is assigned under a condition
-*has the condition's level
-** too.  Control has a level as well: the conditions around a place, and the returns, breaks and
-*continues before it.
-** Functions that hold a barrier or a lane operation are followed into at each call, with the levels
-*of that call. */
+** lane and wave_index start it; a sum, a load, a call has the highest level of what goes in; a lane
+** operation whose result every lane has lowers it.  By contract the library's group_... functions
+** give the whole group one value and its wave_... functions a wave, but for ..._scan.  A variable's
+** level follows the order of statements; what is assigned under a condition has the condition's
+** level too.  Control has a level as well: the conditions around a place, and the returns, breaks
+** and continues before it. Functions that hold a barrier or a lane operation are followed into at
+** each call, with the levels of that call. */
 #include "body.h"
 
 #include <string.h>
@@ -56,9 +52,7 @@ static Level now(const Frame *r, Level control) {
   return x;
 }
 
-/* ---- faults
- * ---------------------------------------------------------------------------------------------------------------
- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 static const Node *condition_of(const Node *n) {
   switch (n->kind) {
@@ -123,9 +117,7 @@ static bool check_call(Frame *r, const Node *n, const char *name, bool barrier, 
   return true;
 }
 
-/* ---- values
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static int64_t axis_threads(const Check *c, int axis) {
   int64_t v = 1, values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = {0};
@@ -310,9 +302,7 @@ static Level eval(Frame *r, Node *n, Level control) {
   return x;
 }
 
-/* ---- statements
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 static Level *copy_levels(const Frame *r) {
   Level *copy = arena_alloc(r->c->a, (size_t)r->f->slot_count + 1);

@@ -97,9 +97,7 @@ static int leave(void **state) {
   return rmdir(scratch);
 }
 
-/* ---- reading a body
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- reading a body -------------------------------------------------------------------------- */
 
 typedef struct Found {
   Arena *a;
@@ -145,9 +143,7 @@ static Found read_these(const char *spec, const char *body) {
   return read_bodies();
 }
 
-/* ---- tests/bad
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- tests/bad ------------------------------------------------------------------------------- */
 
 static int is_body_folder(const struct dirent *e) {
   return strncmp(e->d_name, "body_", 5) == 0;
@@ -206,9 +202,7 @@ static void each_faulty_body_is_told_exactly_and_its_cure_is_silent(void **state
   assert_int_equal(wrong, 0);
 }
 
-/* ---- facts
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 /* A specification with these constants, ports and further fields; the group has const.THREADS
  * threads. */
@@ -282,8 +276,7 @@ static void a_library_functions_text_has_its_comment_and_the_line_where_it_start
                        "y[thread] = T(rnd<T>(f32(x[thread]) * scale));\n");
   assert_string_equal(f.said, "");
   const LibFunction *rnd = lib_named(f.facts[0], "rnd", NULL);
-  assert_string_equal(rnd->text, "// x rounded to S once (to nearest, ties to even) and widened "
-                                 "again: x itself where S is f32.  NaN stays NaN.\n"
+  assert_string_equal(rnd->text, "// x rounded to S once, to nearest, ties to even, and widened again; x where S is f32.\n"
                                  "template <typename S> f32 rnd(f32 x) { return f32(S(x)); }");
   assert_string_equal(rnd->file, "templates/lib/round.kc");
   assert_int_equal(rnd->line, 3);
