@@ -14,8 +14,9 @@ kernel "fused_add_rms_norm" {
     { "normed", "T", { "rows", "D" } },
     { "new_residual", "T", { "rows", "D" }, tolerance = 0 },
   },
-  -- 256 threads with runs of four: the partition, and so the order of summation, of the graph's own rms_norm on ROCm.
-  -- KEEP: runs that a thread holds in registers, which makes rows up to KEEP * 1024 elements one pass over memory.
+  -- 256 threads with runs of four: the partition, and so the order of summation, of the graph's own
+  -- rms_norm on ROCm. KEEP: runs that a thread holds in registers, which makes rows up to KEEP *
+  -- 1024 elements one pass over memory.
   consts = { { "THREADS", 256 }, { "KEEP", 4 } },
   launch = { groups = { dim.rows, 1, 1 }, threads = { const.THREADS, 1, 1 } },
   require = { dim.D:ge(1) },
@@ -62,8 +63,9 @@ kernel "fused_rope_qk_append" {
     { "v", "T", { "B", when(const.LAYOUT:eq(1), dim.L, dim.Hkv), when(const.LAYOUT:eq(1), dim.Hkv, dim.L), "D" },
       tolerance = 0 },
   },
-  -- TRADITIONAL: pairs of neighbours, else an element and the one rope_dims / 2 on.  LAYOUT: k and v as [B, heads, L, D] (0) or
-  -- paged, [B, L, heads, D] (1).  A group is PAIRS pairs by SIDE heads, each thread goes through EACH heads.
+  -- TRADITIONAL: pairs of neighbours, else an element and the one rope_dims / 2 on.  LAYOUT: k and
+  -- v as [B, heads, L, D] (0) or paged, [B, L, heads, D] (1).  A group is PAIRS pairs by SIDE
+  -- heads, each thread goes through EACH heads.
   consts = { { "TRADITIONAL", bool }, { "LAYOUT", { 0, 1 } }, { "PAIRS", 32 }, { "SIDE", 8 }, { "EACH", 4 } },
   launch = {
     groups = { dim.B * dim.L, ceil_div(dim.D // 2, const.PAIRS), ceil_div(dim.Hq + 2 * dim.Hkv, const.SIDE * const.EACH) },
@@ -108,7 +110,8 @@ kernel "fused_rope_qk_append" {
 kernel "gumbel_max_sample" {
   summary = "Draw one token a row from softmax(logits / temp) without the probabilities, by the Gumbel maximum.",
   types = { { "T", { f32, f16, bf16 } } },
-  -- S groups share a row; S = kg_gumbel_splits(V, B), and kg_gumbel_pick takes the winner of the S (runtime/companions.h)
+  -- S groups share a row; S = kg_gumbel_splits(V, B), and kg_gumbel_pick takes the winner of the S
+  -- (runtime/companions.h)
   dims = { "B", { "V", max = 2147483648 }, { "S", max = 1024 } },
   inputs = {
     { "logits", "T", { "B", "V" } },
@@ -147,14 +150,16 @@ kernel "fused_xielu" {
   types = { { "T", { f32, f16, bf16 } } },
   dims = { { "n", max = 2147483648 } },
   inputs = { { "x", "T", { "n" } } },
-  -- alpha_p and alpha_n as the host prepares them from the model's parameters (softplus taken, offset added)
+  -- alpha_p and alpha_n as the host prepares them from the model's parameters (softplus taken,
+  -- offset added)
   scalars = { { "alpha_p", "f32" }, { "alpha_n", "f32" }, { "beta", "f32" }, { "eps", "f32" } },
   outputs = { { "y", "T", { "n" } } },
   consts = { { "THREADS", 256 } },
   launch = { groups = { ceil_div(dim.n, const.THREADS * 4), 1, 1 }, threads = { const.THREADS, 1, 1 } },
   wave = any,
   ports = { metal = {}, cuda = absent "the graph's elementwise operations are as fast there", hip = {} },
-  -- every operation is rounded where the graph rounds it: only an expm1 that lies at a rounding's middle may differ
+  -- every operation is rounded where the graph rounds it: only an expm1 that lies at a rounding's
+  -- middle may differ
   numerics = {
     accumulate = f32,
     tolerance = {

@@ -1,4 +1,5 @@
-/* dtypes.c: the element types, one row each.  A new dtype is a row here, in kgen.h's enum and in runtime/kg.h's. */
+/* dtypes.c: the element types, one row each.  A new dtype is a row here, in kgen.h's enum and in
+** runtime/kg.h's. */
 #include "kgen.h"
 
 #include <string.h>
@@ -19,6 +20,7 @@ const DtypeInfo dtype_info[DTYPES] = {
 
 int dtype_find(const char *name) {
   for (int i = 0; i < DTYPES; i++)
-    if (strcmp(name, dtype_info[i].name) == 0 || strcmp(name, dtype_info[i].mlx_name) == 0) return i;
+    if (strcmp(name, dtype_info[i].name) == 0 || strcmp(name, dtype_info[i].mlx_name) == 0)
+      return i;
   return -1;
 }

@@ -12,14 +12,17 @@
 static void a_rows_splits_follow_vocabulary_and_batch(void **state) {
   (void)state;
   const uint64_t rows[] = {1, 2, 8, 32, 64, 1000};
-  const struct { uint64_t entries; uint32_t splits[6]; } table[] = {
-    {1, {1, 1, 1, 1, 1, 1}},        {1000, {1, 1, 1, 1, 1, 1}},       {1024, {1, 1, 1, 1, 1, 1}},
-    {1025, {2, 2, 2, 2, 1, 1}},     {3072, {2, 2, 2, 2, 1, 1}},       {4096, {4, 4, 4, 2, 1, 1}},
-    {32000, {32, 32, 8, 2, 1, 1}},  {128256, {64, 32, 8, 2, 1, 1}},   {151936, {64, 32, 8, 2, 1, 1}},
-    {UINT64_MAX, {64, 32, 8, 2, 1, 1}},
+  const struct { uint64_t entries; uint32_t splits[6];
+  } table[] = {
+      {1, {1, 1, 1, 1, 1, 1}},        {1000, {1, 1, 1, 1, 1, 1}},
+      {1024, {1, 1, 1, 1, 1, 1}},     {1025, {2, 2, 2, 2, 1, 1}},
+      {3072, {2, 2, 2, 2, 1, 1}},     {4096, {4, 4, 4, 2, 1, 1}},
+      {32000, {32, 32, 8, 2, 1, 1}},  {128256, {64, 32, 8, 2, 1, 1}},
+      {151936, {64, 32, 8, 2, 1, 1}}, {UINT64_MAX, {64, 32, 8, 2, 1, 1}},
   };
   for (size_t v = 0; v < sizeof table / sizeof table[0]; v++)
-    for (size_t b = 0; b < 6; b++) assert_int_equal(kg_gumbel_splits(table[v].entries, rows[b]), table[v].splits[b]);
+    for (size_t b = 0; b < 6; b++)
+      assert_int_equal(kg_gumbel_splits(table[v].entries, rows[b]), table[v].splits[b]);
   assert_int_equal(kg_gumbel_splits(128256, 33), 2); /* 33 * 2 groups are enough, 33 are not */
   assert_int_equal(kg_gumbel_splits(0, 1), 1);
   assert_int_equal(kg_gumbel_splits(128256, 0), 1);
@@ -45,8 +48,9 @@ static void a_row_without_a_draw_is_refused_in_words(void **state) {
   uint32_t tokens[2] = {9, 9};
   kg_error error;
   assert_int_equal(kg_gumbel_pick(vals, idxs, 2, 2, tokens, &error), KG_BAD_ARGUMENT);
-  assert_string_equal(error.message,
-                      "kg_gumbel_pick: row 1 has no draw (NaN): gumbel_max_sample needs a temperature above zero");
+  assert_string_equal(
+      error.message,
+      "kg_gumbel_pick: row 1 has no draw (NaN): gumbel_max_sample needs a temperature above zero");
   assert_int_equal(tokens[0], 2);
   assert_int_equal(tokens[1], 9);
   assert_int_equal(kg_gumbel_pick(vals, idxs, 2, 0, tokens, &error), KG_BAD_ARGUMENT);

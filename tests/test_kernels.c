@@ -1,8 +1,9 @@
 /* test_kernels.c: the library's kernels, run lane by lane at both wavefront widths.
 **
-** Every dtype combination of every case of kernels.lua is put to its reference; what tolerances cannot say (bits that must be
-** copied, draws that must not depend on the splits, the exact form of a rotation) is tested on its own; and a fault planted in
-** a body or a library function must make its kernel's cases fail. */
+** Every dtype combination of every case of kernels.lua is put to its reference; what tolerances
+** cannot say (bits that must be copied, draws that must not depend on the splits, the exact form of
+** a rotation) is tested on its own; and a fault planted in a body or a library function must make
+** its kernel's cases fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@
 static const char *const devices[] = {"simt32", "simt64"};
 enum { DEVICES = 2 };
 
-/* ---- a specification's kernel, ready to run ---------------------------------------------------------------------------- */
+/* ---- a specification's kernel, ready to run -------------------------------------------------- */
 
 typedef struct Ready {
   Arena *arena;
@@ -71,19 +72,22 @@ static void done(Ready *r) {
   arena_free(r->arena);
 }
 
-/* ---- the cases of the specification ---------------------------------------------------------------------------------------- */
+/* ---- the cases of the specification ---------------------------------------------------------- */
 
-static void complain(const Ready *r, const Trial *t, const char *device, const char *instance, int number) {
+static void complain(const Ready *r, const Trial *t, const char *device, const char *instance,
+                     int number) {
   print_error("%s, case %d, %s: ", instance, number + 1, device);
   if (t->status != KG_OK) print_error("%s\n", t->message);
   else if (t->judgement) print_error("%s\n", t->judgement);
   else if (t->right) print_error("too many elements are a rounding away from the reference\n");
   for (int o = 0; o < t->output_count; o++)
-    if (t->outputs[o].why) print_error("%s: %s\n", r->kernel->args[r->kernel->input_count + o].name, t->outputs[o].why);
+    if (t->outputs[o].why)
+      print_error("%s: %s\n", r->kernel->args[r->kernel->input_count + o].name, t->outputs[o].why);
 }
 
-/* The reference rounds to 16 bits where the kernel does, so of such an output only what lies at the middle between two values
-** may differ: one element in a hundred is far more than that.  False when more do, which tolerances are too wide to see. */
+/* The reference rounds to 16 bits where the kernel does, so of such an output only what lies at the
+** middle between two values may differ: one element in a hundred is far more than that.  False when
+** more do, which tolerances are too wide to see. */
 static bool nearly_all_bits_agree(const ref_tensor *want, const TrialOutput *o) {
   if (o->dtype != KG_F16 && o->dtype != KG_BF16) return true;
   int64_t differ = 0;
@@ -96,7 +100,8 @@ static bool nearly_all_bits_agree(const ref_tensor *want, const TrialOutput *o) 
 
 static bool bits_agree(const TrialData *data, const Trial *t) {
   for (int o = 0; o < t->output_count; o++)
-    if (!nearly_all_bits_agree(&data->want.tensors[data->kernel->input_count + o], &t->outputs[o])) return false;
+    if (!nearly_all_bits_agree(&data->want.tensors[data->kernel->input_count + o], &t->outputs[o]))
+      return false;
   return true;
 }
 
@@ -106,7 +111,8 @@ static int case_wrong(const Ready *r, int number, const Dtype *types, bool aloud
   const Instance instance = case_instance(r->kernel, c, types);
   const char *why = NULL;
   Arena *a = arena_new();
-  const TrialData *data = trial_data(a, r->kernel, &instance, c, reference_of(r->references, r->kernel), 1, &why);
+  const TrialData *data =
+      trial_data(a, r->kernel, &instance, c, reference_of(r->references, r->kernel), 1, &why);
   if (!data) fail_msg("%s: %s", r->kernel->name, why);
   int wrong = 0;
   for (int d = 0; d < DEVICES; d++) {
@@ -119,7 +125,8 @@ static int case_wrong(const Ready *r, int number, const Dtype *types, bool aloud
   return wrong;
 }
 
-/* Over all choices of dtypes, the last type fastest; *trials counts them.  Not aloud, it stops at the first wrong one. */
+/* Over all choices of dtypes, the last type fastest; *trials counts them.  Not aloud, it stops at
+   the first wrong one. */
 static int cases_wrong(const Ready *r, bool aloud, int *trials) {
   const Kernel *k = r->kernel;
   int wrong = 0, at[MAX_TYPES] = {0};
@@ -145,7 +152,8 @@ static void cases_are_right(const char *name, int combinations) {
   done(&r);
 }
 
-static void fused_add_rms_norm_is_right_in_every_dtype_combination_at_32_and_64_lanes(void **state) {
+static void
+fused_add_rms_norm_is_right_in_every_dtype_combination_at_32_and_64_lanes(void **state) {
   (void)state;
   cases_are_right("fused_add_rms_norm", 9);
 }
@@ -165,7 +173,7 @@ static void fused_xielu_is_right_in_every_dtype_at_32_and_64_lanes(void **state)
   cases_are_right("fused_xielu", 3);
 }
 
-/* ---- launches on data of the test's own ---------------------------------------------------------------------------------- */
+/* ---- launches on data of the test's own ------------------------------------------------------ */
 
 typedef struct Data { kg_dtype dtype; int rank; int64_t shape[4]; void *bytes; } Data;
 
@@ -176,7 +184,8 @@ static size_t size_of(const Data *d) {
 }
 
 /* data: one for each argument; outputs are downloaded into theirs. */
-static void launch(const Ready *r, kg_device *device, const Data *data, const kg_scalar *scalars, const int64_t *consts) {
+static void launch(const Ready *r, kg_device *device, const Data *data, const kg_scalar *scalars,
+                   const int64_t *consts) {
   kg_tensor tensors[MAX_ARGS];
   for (int i = 0; i < r->kernel->arg_count; i++) {
     void *at = NULL;
@@ -189,7 +198,8 @@ static void launch(const Ready *r, kg_device *device, const Data *data, const kg
   assert_int_equal(kg_device_synchronize(device), KG_OK);
   for (int i = 0; i < r->kernel->arg_count; i++) {
     if (i >= r->kernel->input_count)
-      assert_int_equal(kg_device_download(device, data[i].bytes, tensors[i].data, size_of(&data[i])), KG_OK);
+      assert_int_equal(
+          kg_device_download(device, data[i].bytes, tensors[i].data, size_of(&data[i])), KG_OK);
     kg_device_free(device, tensors[i].data);
   }
 }
@@ -200,16 +210,18 @@ static void consts_of(const Ready *r, const int64_t *chosen, int64_t *consts) {
     consts[i] = r->kernel->consts[i].in_key ? *chosen++ : r->kernel->consts[i].values[0];
 }
 
-/* ---- gumbel_max_sample -------------------------------------------------------------------------------------------------------- */
+/* ---- gumbel_max_sample ----------------------------------------------------------------------- */
 
 typedef struct Drawn { float vals[4 * 64]; uint32_t idxs[4 * 64]; } Drawn;
 
-static void draw(const Ready *r, kg_device *device, const float *logits, int64_t B, int64_t V, int64_t S, uint32_t *key,
-                 float temp, Drawn *out) {
+static void draw(const Ready *r, kg_device *device, const float *logits, int64_t B, int64_t V,
+                 int64_t S, uint32_t *key, float temp, Drawn *out) {
   /* launch only reads the inputs */
   float *copy = arena_alloc(r->arena, (size_t)(B * V) * sizeof *copy);
   memcpy(copy, logits, (size_t)(B * V) * sizeof *copy);
-  const Data data[] = {{KG_F32, 2, {B, V}, copy}, {KG_U32, 1, {2}, key}, {KG_F32, 2, {B, S}, out->vals},
+  const Data data[] = {{KG_F32, 2, {B, V}, copy},
+                       {KG_U32, 1, {2}, key},
+                       {KG_F32, 2, {B, S}, out->vals},
                        {KG_U32, 2, {B, S}, out->idxs}};
   const kg_scalar scalars[] = {{.f32 = temp}};
   int64_t consts[MAX_CONSTS];
@@ -218,8 +230,8 @@ static void draw(const Ready *r, kg_device *device, const float *logits, int64_t
 }
 
 /* Winner and its value's bits for each row. */
-static void winners(const Ready *r, kg_device *device, const float *logits, int64_t B, int64_t V, int64_t S, uint32_t *tokens,
-                    uint32_t *bits) {
+static void winners(const Ready *r, kg_device *device, const float *logits, int64_t B, int64_t V,
+                    int64_t S, uint32_t *tokens, uint32_t *bits) {
   uint32_t key[] = {0x12345678, 0x9abcdef0};
   static Drawn d;
   draw(r, device, logits, B, V, S, key, 0.75f, &d);
@@ -236,7 +248,8 @@ static void a_draw_does_not_depend_on_the_splits_nor_on_the_width(void **state) 
   static float logits[B * V];
   Ready r = ready("", "gumbel_max_sample");
   for (int i = 0; i < B * V; i++) logits[i] = (float)((i * 7919LL) % 1000) * 0.004f;
-  for (int i = 0; i < V; i++) logits[2 * V + i] = i % 11 ? -INFINITY : 1e30f; /* ties between splits: all noise is lost */
+  for (int i = 0; i < V; i++)
+    logits[2 * V + i] = i % 11 ? -INFINITY : 1e30f; /* ties between splits: all noise is lost */
   for (int i = 0; i < V; i++) logits[3 * V + i] = -INFINITY;
   uint32_t first[B], first_bits[B];
   winners(&r, r.device[0], logits, B, V, 1, first, first_bits);
@@ -275,9 +288,16 @@ static void the_kernels_noise_is_the_tables(void **state) {
   done(&r);
 }
 
-/* ---- fused_rope_qk_append ----------------------------------------------------------------------------------------------------- */
+/* ---- fused_rope_qk_append -------------------------------------------------------------------- */
 
-enum { ROPE_L = 3, ROPE_HQ = 3, ROPE_HKV = 2, ROPE_D = 64, ROPE_R = 16, ROPE_HEADS = ROPE_HQ + 2 * ROPE_HKV };
+enum {
+  ROPE_L = 3,
+  ROPE_HQ = 3,
+  ROPE_HKV = 2,
+  ROPE_D = 64,
+  ROPE_R = 16,
+  ROPE_HEADS = ROPE_HQ + 2 * ROPE_HKV
+};
 
 static const unsigned char *head_at(const void *base, int64_t row, size_t element) {
   return (const unsigned char *)base + (size_t)row * ROPE_D * element;
@@ -286,22 +306,26 @@ static const unsigned char *head_at(const void *base, int64_t row, size_t elemen
 static void every_bit_pattern_of_v_and_of_the_tail_is_copied(void **state) {
   (void)state;
   static const kg_dtype dtypes[] = {KG_F32, KG_F16, KG_BF16};
-  static unsigned char qkv[ROPE_L * ROPE_HEADS * ROPE_D * 4], q[sizeof qkv], k[sizeof qkv], v[sizeof qkv];
+  static unsigned char qkv[ROPE_L * ROPE_HEADS * ROPE_D * 4], q[sizeof qkv], k[sizeof qkv],
+      v[sizeof qkv];
   Ready r = ready("", "fused_rope_qk_append");
   for (int run = 0; run < DEVICES * COUNT(dtypes) * 2; run++) {
     const int layout = run % 2, d = run / 2 % DEVICES;
     const kg_dtype T = dtypes[run / 2 / DEVICES];
     const size_t bytes = kg_dtype_bytes(T);
     uint32_t x = 1;
-    for (size_t i = 0; i < sizeof qkv; i++) { /* half of the patterns have all ones in the exponent: NaNs of every payload */
+    for (size_t i = 0; i < sizeof qkv;
+         i++) { /* half of the patterns have all ones in the exponent: NaNs of every payload */
       x = x * 1664525u + 1013904223u;
       qkv[i] = (unsigned char)(x >> 24);
       if (i % bytes == bytes - 1 && (x >> 16 & 1)) qkv[i] |= 0x7f;
       if (i % bytes == bytes - 2 && (x >> 16 & 1)) qkv[i] |= 0x80;
     }
     const int64_t first = layout ? ROPE_L : ROPE_HKV, second = layout ? ROPE_HKV : ROPE_L;
-    const Data data[] = {{T, 3, {1, ROPE_L, ROPE_HEADS * ROPE_D}, qkv}, {T, 4, {1, ROPE_HQ, ROPE_L, ROPE_D}, q},
-                         {T, 4, {1, first, second, ROPE_D}, k}, {T, 4, {1, first, second, ROPE_D}, v}};
+    const Data data[] = {{T, 3, {1, ROPE_L, ROPE_HEADS * ROPE_D}, qkv},
+                         {T, 4, {1, ROPE_HQ, ROPE_L, ROPE_D}, q},
+                         {T, 4, {1, first, second, ROPE_D}, k},
+                         {T, 4, {1, first, second, ROPE_D}, v}};
     const kg_scalar scalars[] = {{.u32 = ROPE_R}, {.f32 = 13.3f}, {.f32 = 1}, {.i32 = 77}};
     const int64_t chosen[] = {0, layout};
     int64_t consts[MAX_CONSTS];
@@ -309,25 +333,32 @@ static void every_bit_pattern_of_v_and_of_the_tail_is_copied(void **state) {
     launch(&r, r.device[d], data, scalars, consts);
     for (int64_t t = 0; t < ROPE_L; t++)
       for (int64_t h = 0; h < ROPE_HKV; h++) {
-        const int64_t to = layout ? t * ROPE_HKV + h : h * ROPE_L + t, from = t * ROPE_HEADS + ROPE_HQ + h;
+        const int64_t to = layout ? t * ROPE_HKV + h : h * ROPE_L + t,
+                      from = t * ROPE_HEADS + ROPE_HQ + h;
         const size_t tail = ROPE_R * bytes;
-        assert_memory_equal(head_at(v, to, bytes), head_at(qkv, from + ROPE_HKV, bytes), ROPE_D * bytes);
-        assert_memory_equal(head_at(k, to, bytes) + tail, head_at(qkv, from, bytes) + tail, ROPE_D * bytes - tail);
+        assert_memory_equal(head_at(v, to, bytes), head_at(qkv, from + ROPE_HKV, bytes),
+                            ROPE_D * bytes);
+        assert_memory_equal(head_at(k, to, bytes) + tail, head_at(qkv, from, bytes) + tail,
+                            ROPE_D * bytes - tail);
       }
     for (int64_t t = 0; t < ROPE_L; t++)
       for (int64_t h = 0; h < ROPE_HQ; h++) {
         const size_t tail = ROPE_R * bytes;
-        assert_memory_equal(head_at(q, h * ROPE_L + t, bytes) + tail, head_at(qkv, t * ROPE_HEADS + h, bytes) + tail,
-                            ROPE_D * bytes - tail);
+        assert_memory_equal(head_at(q, h * ROPE_L + t, bytes) + tail,
+                            head_at(qkv, t * ROPE_HEADS + h, bytes) + tail, ROPE_D * bytes - tail);
       }
   }
   done(&r);
 }
 
-/* One q head of two elements turned by theta = position; the results for L tokens, of which the first is kept. */
-static void turned(const Ready *r, kg_device *device, int64_t L, float x1, float x2, int32_t position, float *out) {
+/* One q head of two elements turned by theta = position; the results for L tokens, of which the
+   first is kept. */
+static void turned(const Ready *r, kg_device *device, int64_t L, float x1, float x2,
+                   int32_t position, float *out) {
   float qkv[2 * 6] = {x1, x2, 0, 0, 0, 0, x1, x2, 0, 0, 0, 0}, q[4], k[4], v[4];
-  const Data data[] = {{KG_F32, 3, {1, L, 6}, qkv}, {KG_F32, 4, {1, 1, L, 2}, q}, {KG_F32, 4, {1, 1, L, 2}, k},
+  const Data data[] = {{KG_F32, 3, {1, L, 6}, qkv},
+                       {KG_F32, 4, {1, 1, L, 2}, q},
+                       {KG_F32, 4, {1, 1, L, 2}, k},
                        {KG_F32, 4, {1, 1, L, 2}, v}};
   const kg_scalar scalars[] = {{.u32 = 2}, {.f32 = 13}, {.f32 = 1}, {.i32 = position}};
   const int64_t chosen[] = {0, 0};
@@ -359,15 +390,16 @@ static void the_second_output_fuses_the_product_that_the_graph_fuses(void **stat
   done(&r);
 }
 
-/* ---- planted faults --------------------------------------------------------------------------------------------------------------- */
+/* ---- planted faults -------------------------------------------------------------------------- */
 
 /* A copy of the specification and its templates in which the first `from` of the file is `to`. */
 static const char *faulty_copy(const char *file, const char *from, const char *to) {
   static char folder[64], path[256], command[512], text[1 << 16];
   snprintf(folder, sizeof folder, "/tmp/kgen-test-kernels-XXXXXX");
   assert_non_null(mkdtemp(folder));
-  snprintf(command, sizeof command, "cp -r kernels.lua templates %s && mkdir %s/tests && cp -r tests/reference %s/tests", folder,
-           folder, folder);
+  snprintf(command, sizeof command,
+           "cp -r kernels.lua templates %s && mkdir %s/tests && cp -r tests/reference %s/tests",
+           folder, folder, folder);
   assert_int_equal(system(command), 0);
   snprintf(path, sizeof path, "%s/templates/%s", folder, file);
   FILE *f = fopen(path, "r");
@@ -384,7 +416,8 @@ static const char *faulty_copy(const char *file, const char *from, const char *t
   return folder;
 }
 
-static void fault_is_caught(const char *kernel, const char *file, const char *from, const char *to) {
+static void fault_is_caught(const char *kernel, const char *file, const char *from,
+                            const char *to) {
   const char *folder = faulty_copy(file, from, to);
   Ready r = ready(folder, kernel);
   int trials;
@@ -393,35 +426,43 @@ static void fault_is_caught(const char *kernel, const char *file, const char *fr
   char command[128];
   snprintf(command, sizeof command, "rm -rf %s", folder);
   assert_int_equal(system(command), 0);
-  if (wrong == 0) fail_msg("%s: '%s' in place of '%s' was not seen by any of %d trials", kernel, to, from, trials);
+  if (wrong == 0)
+    fail_msg("%s: '%s' in place of '%s' was not seen by any of %d trials", kernel, to, from,
+             trials);
 }
 
 static void faults_in_the_norm_make_its_cases_fail(void **state) {
   (void)state;
   static const char *const k = "fused_add_rms_norm", *const body = "kernels/fused_add_rms_norm.kc";
   fault_is_caught(k, body, "f32(D) + eps", "f32(D) + eps * 0.0f");
-  fault_is_caught(k, body, "sum = add_squares(sum, r);", "");                        /* the part of a long row past KEEP */
-  fault_is_caught(k, "lib/norm.kc", "rnd<S>(a.y + b.y)", "a.y + b.y");               /* the sum not rounded before the square */
+  fault_is_caught(k, body, "sum = add_squares(sum, r);", ""); /* the part of a long row past KEEP */
+  fault_is_caught(k, "lib/norm.kc", "rnd<S>(a.y + b.y)",
+                  "a.y + b.y"); /* the sum not rounded before the square */
   fault_is_caught(k, "lib/norm.kc", "rnd<S>(bias + w.z)", "w.z");
-  fault_is_caught(k, "lib/run.kc", "if (at + 3 < end) v.w", "if (at + 2 < end) v.w"); /* reads past the row */
+  fault_is_caught(k, "lib/run.kc", "if (at + 3 < end) v.w",
+                  "if (at + 2 < end) v.w"); /* reads past the row */
 }
 
 static void faults_in_the_rotation_make_its_cases_fail(void **state) {
   (void)state;
-  static const char *const k = "fused_rope_qk_append", *const body = "kernels/fused_rope_qk_append.kc";
+  static const char *const k = "fused_rope_qk_append", *const body =
+                                                           "kernels/fused_rope_qk_append.kc";
   fault_is_caught(k, body, "x1, cosine, -x2, sine", "x1, cosine, x2, sine");
   fault_is_caught(k, body, "f32(position + i32(t))", "f32(position)");
   fault_is_caught(k, body, "LAYOUT == 1 && !is_q", "LAYOUT == 1");
-  fault_is_caught(k, body, "first + turning", "first + D / 2");                       /* the partner under partial rotation */
-  fault_is_caught(k, "lib/math.kc", "fma(part, -1.90465421e-9f, z.lo)", "0.0f");      /* frequencies an ulp off */
+  fault_is_caught(k, body, "first + turning",
+                  "first + D / 2"); /* the partner under partial rotation */
+  fault_is_caught(k, "lib/math.kc", "fma(part, -1.90465421e-9f, z.lo)",
+                  "0.0f"); /* frequencies an ulp off */
 }
 
 static void faults_in_the_draw_make_its_cases_fail(void **state) {
   (void)state;
   static const char *const k = "gumbel_max_sample", *const body = "kernels/gumbel_max_sample.kc";
   fault_is_caught(k, body, "{at / 4, 0, row, 0}", "{at, 0, row, 0}");
-  fault_is_caught(k, body, "c1 > best && at + 1 < V", "c1 >= best && at + 1 < V");    /* ties to the higher index */
-  fault_is_caught(k, body, "c2 > best && at + 2 < V", "c2 > best");                   /* an entry past the row */
+  fault_is_caught(k, body, "c1 > best && at + 1 < V",
+                  "c1 >= best && at + 1 < V"); /* ties to the higher index */
+  fault_is_caught(k, body, "c2 > best && at + 2 < V", "c2 > best"); /* an entry past the row */
   fault_is_caught(k, "lib/philox.kc", "hi0 ^ c.w ^ key1", "hi0 ^ c.w ^ key0");
   fault_is_caught(k, body, "temp > 0 ? winner.value : NOT_A_NUMBER", "winner.value");
 }

@@ -70,7 +70,14 @@ typedef struct kg_simt_host {
   void (*returned)(kg_simt_group *group, const char *what, const void *site);
   /* Any other trouble: why, in words. */
   void (*misuse)(kg_simt_group *group, const char *what, const void *site, const char *why);
+  /* A checked text only: the running lane is about to read or write these bytes. It returns unless
+  ** the access must not happen. */
+  void (*access)(kg_simt_group *group, const void *address, unsigned long bytes, unsigned how,
+                 const void *site);
 } kg_simt_host;
+
+#define KG_SIMT_WRITES 1u
+#define KG_SIMT_ALIGNED 2u /* the instruction needs an address that is a multiple of the bytes */
 
 typedef struct kg_simt_state {
   kg_simt_lane *now;

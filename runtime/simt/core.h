@@ -16,7 +16,20 @@ float erff(float), log1pf(float), expm1f(float), atan2f(float, float), fmodf(flo
 ** line. */
 #define KG_SIMT_METHOD inline __attribute__((always_inline, nodebug))
 #define KG_SIMT_IN static KG_SIMT_METHOD
-#define KG_SIMT_SHARED static __attribute__((section("kg_shared"), used, aligned(16)))
+#define KG_SIMT_IN_SHARED static __attribute__((section("kg_shared"), used, aligned(16)))
+
+/* A checked text has a gap before each shared array and behind the last one, so that an access
+** past an array's end is in no other array. */
+#ifdef KG_SIMT_CHECKED
+#define KG_SIMT_GAP_NAMED(number) KG_SIMT_IN_SHARED unsigned char kg_simt_gap_##number[4096];
+#define KG_SIMT_GAP(number) KG_SIMT_GAP_NAMED(number)
+#define KG_SIMT_SHARED KG_SIMT_GAP(__COUNTER__) KG_SIMT_IN_SHARED
+#define KG_SIMT_UNCHECKED __attribute__((no_sanitize("thread")))
+#else
+#define KG_SIMT_GAP(number)
+#define KG_SIMT_SHARED KG_SIMT_IN_SHARED
+#define KG_SIMT_UNCHECKED
+#endif
 
 #if !defined(__x86_64__)
 #error "kgen: the SIMT device switches lanes on x86-64 only"
@@ -32,7 +45,8 @@ __asm__(".text\n.hidden kg_simt_anchor\n.globl kg_simt_anchor\n.type kg_simt_anc
 ** are other lanes', of the next meeting: wrong each time.  An indirect jump is predicted from where
 ** the lanes before went: right for all but the first.  This halves the cost of a switch. */
 #define KG_SIMT_MEETING \
-  static __attribute__((noinline, convergent, nomerge, function_return("thunk-extern")))
+  static KG_SIMT_UNCHECKED \
+      __attribute__((noinline, convergent, nomerge, function_return("thunk-extern")))
 __asm__(
     ".text\n.hidden __x86_return_thunk\n.globl __x86_return_thunk\n.type "
     "__x86_return_thunk,@function\n"
@@ -233,6 +247,7 @@ __attribute__((visibility("hidden"))) kg_simt_state kg_simt;
 }
 
 #define KG_SIMT_TEXT(kernel_name, entry_name, bytes, caller)                                 \
+  KG_SIMT_GAP(__COUNTER__)                                                                   \
   extern "C" __attribute__((visibility("default"), used)) kg_simt_text_type kg_simt_text = { \
       kernel_name, entry_name, KG_SIMT_WAVE,       bytes,                                    \
       &kg_simt,    caller,     &__start_kg_shared, &__stop_kg_shared};

@@ -75,6 +75,14 @@ void kg_simt_lines_free(kg_simt_lines *lines);
 bool kg_simt_lines_find(const kg_simt_lines *lines, uint64_t offset, const char **folder,
                         const char **file, unsigned *line);
 
+/* The line of this offset, then those of the calls that were inlined around it, outwards. */
+typedef struct kg_simt_frame {
+  const char *folder, *file;
+  unsigned line;
+} kg_simt_frame;
+size_t kg_simt_lines_frames(const kg_simt_lines *lines, uint64_t offset, kg_simt_frame *frames,
+                            size_t room);
+
 /* ---- a launch ------------------------------------------------------------------------------- */
 
 typedef enum kg_simt_order { KG_SIMT_FORWARD, KG_SIMT_REVERSE, KG_SIMT_SHUFFLED } kg_simt_order;

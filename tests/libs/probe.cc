@@ -44,7 +44,8 @@ void probe_expm1(const f32 *x, f32 *y, int n) {
   for (int i = 0; i < n; i++) y[i] = words::portable_expm1(x[i]);
 }
 void probe_philox(const u32 *counter, const u32 *key, u32 *words_out) {
-  const u32x4 c = words::philox4x32_10(u32x4{counter[0], counter[1], counter[2], counter[3]}, key[0], key[1]);
+  const u32x4 c =
+      words::philox4x32_10(u32x4{counter[0], counter[1], counter[2], counter[3]}, key[0], key[1]);
   memcpy(words_out, &c, sizeof c);
 }
 f32 probe_uniform(u32 word) { return words::uniform_of_word(word); }

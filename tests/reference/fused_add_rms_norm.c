@@ -1,9 +1,12 @@
-/* fused_add_rms_norm: r = x + residual, y = gain * (r / sqrt(mean(r^2) + eps)), each row on its own.
+/* fused_add_rms_norm: r = x + residual, y = gain * (r / sqrt(mean(r^2) + eps)), each row on its
+** own.
 **
-** Rounded to T: the sum (in f32 first), the normalised value, the product; to TW: weight_bias + weight, when there is a bias. */
+** Rounded to T: the sum (in f32 first), the normalised value, the product; to TW: weight_bias +
+** weight, when there is a bias. */
 #include "reference.h"
 
-/* "cancel": every sum is zero.  "special": NaN, infinity, a sum that overflows f16, negative zeros, denormals. */
+/* "cancel": every sum is zero.  "special": NaN, infinity, a sum that overflows f16, negative zeros,
+   denormals. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   (void)seed;
   const ref_tensor *x = ref_find(c, "x"), *residual = ref_find(c, "residual");
@@ -11,7 +14,8 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
   if (strcmp(how, "cancel") == 0) {
     for (int64_t i = 0; i < x->count; i++) residual->real[i] = -ref_round(x->dtype, x->real[i]);
   } else if (strcmp(how, "special") == 0) {
-    const double specials[][2] = {{NAN, 1}, {INFINITY, 1}, {60000, 60000}, {-0.0, -0.0}, {3e-41, 4e-41}, {6e-8, 6e-8}};
+    const double specials[][2] = {{NAN, 1},     {INFINITY, 1},  {60000, 60000},
+                                  {-0.0, -0.0}, {3e-41, 4e-41}, {6e-8, 6e-8}};
     const int64_t n = (int64_t)(sizeof specials / sizeof specials[0]);
     for (int64_t row = 0; row < n && row * D < x->count; row++) {
       x->real[row * D + D / 2] = specials[row][0];
@@ -21,7 +25,8 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
 }
 
 void reference(ref_call *c) {
-  const ref_tensor *x = ref_find(c, "x"), *residual = ref_find(c, "residual"), *weight = ref_find(c, "weight");
+  const ref_tensor *x = ref_find(c, "x"), *residual = ref_find(c, "residual"),
+                   *weight = ref_find(c, "weight");
   const ref_tensor *normed = ref_find(c, "normed"), *sum = ref_find(c, "new_residual");
   const ref_dtype T = x->dtype, TW = weight->dtype;
   const double eps = ref_real(c, "eps"), bias = ref_real(c, "weight_bias");

@@ -1,9 +1,11 @@
-/* fused_rope_qk_append: the heads of a fused QKV projection, q and k rotated by position, v as it is, in the cache's layout.
+/* fused_rope_qk_append: the heads of a fused QKV projection, q and k rotated by position, v as it
+** is, in the cache's layout.
 **
-** Pair p of rope_dims / 2 turns by theta = scale * (position + t) * 2^(-p / (rope_dims / 2) * log2_base).  At position 131071 an
-** ulp of f32 in theta is 0.008 rad, so what theta is must be said to the bit: the quotient, its product with log2_base, the
-** power, scale times position and theta itself are each the f32 nearest to the exact result of their f32 operands; so are
-** cosine and sine.  The sum of the two products is rounded to T once. */
+** Pair p of rope_dims / 2 turns by theta = scale * (position + t) * 2^(-p / (rope_dims / 2) *
+** log2_base).  At position 131071 an ulp of f32 in theta is 0.008 rad, so what theta is must be
+** said to the bit: the quotient, its product with log2_base, the power, scale times position and
+** theta itself are each the f32 nearest to the exact result of their f32 operands; so are cosine
+** and sine.  The sum of the two products is rounded to T once. */
 #include "reference.h"
 
 /* "special": v with NaN, infinities, negative zero; an infinity in q and in k. */
@@ -49,13 +51,16 @@ static void rotate(const ref_call *c, ref_dtype T, const double *from, double *t
 }
 
 void reference(ref_call *c) {
-  const ref_tensor *qkv = ref_find(c, "qkv"), *q = ref_find(c, "q"), *k = ref_find(c, "k"), *v = ref_find(c, "v");
-  const int64_t B = ref_int(c, "B"), L = ref_int(c, "L"), Hq = ref_int(c, "Hq"), Hkv = ref_int(c, "Hkv"), D = ref_int(c, "D");
+  const ref_tensor *qkv = ref_find(c, "qkv"), *q = ref_find(c, "q"), *k = ref_find(c, "k"),
+                   *v = ref_find(c, "v");
+  const int64_t B = ref_int(c, "B"), L = ref_int(c, "L"), Hq = ref_int(c, "Hq"),
+                Hkv = ref_int(c, "Hkv"), D = ref_int(c, "D");
   const bool paged = ref_int(c, "LAYOUT") == 1;
   for (int64_t b = 0; b < B; b++)
     for (int64_t t = 0; t < L; t++) {
       const double *from = qkv->real + (b * L + t) * (Hq + 2 * Hkv) * D;
-      for (int64_t h = 0; h < Hq; h++) rotate(c, qkv->dtype, from + h * D, q->real + ((b * Hq + h) * L + t) * D, t);
+      for (int64_t h = 0; h < Hq; h++)
+        rotate(c, qkv->dtype, from + h * D, q->real + ((b * Hq + h) * L + t) * D, t);
       for (int64_t h = 0; h < Hkv; h++) {
         const int64_t at = (paged ? (b * L + t) * Hkv + h : (b * Hkv + h) * L + t) * D;
         rotate(c, qkv->dtype, from + (Hq + h) * D, k->real + at, t);

@@ -1,12 +1,14 @@
-/* gumbel_max_sample: for each row and each of S splits, the largest candidate logit / temp + noise and its index.
+/* gumbel_max_sample: for each row and each of S splits, the largest candidate logit / temp + noise
+** and its index.
 **
-** Noise is -log(-log u) with u = (the upper 23 bits of word i % 4 of Philox4x32-10 at counter {i / 4, 0, row, 0} + 1/2) / 2^23.
-** The quotient, the noise and their sum are each rounded to f32.  A NaN candidate never wins, equal ones go to the lower
-** index, a split without any gives -inf and index 0; a temperature that is not above zero gives NaN and index 0.
-** Entry i belongs to split (i / (4 * THREADS)) % S.
+** Noise is -log(-log u) with u = (the upper 23 bits of word i % 4 of Philox4x32-10 at counter {i /
+** 4, 0, row, 0} + 1/2) / 2^23. The quotient, the noise and their sum are each rounded to f32.  A
+** NaN candidate never wins, equal ones go to the lower index, a split without any gives -inf and
+** index 0; a temperature that is not above zero gives NaN and index 0. Entry i belongs to split (i
+** / (4 * THREADS)) % S.
 **
-** A winner is a choice between numbers whose noise a device may have an ulp off, so judge() takes another index where its
-** candidate is within 1e-4 of the best one. */
+** A winner is a choice between numbers whose noise a device may have an ulp off, so judge() takes
+** another index where its candidate is within 1e-4 of the best one. */
 #include "reference.h"
 
 static void philox4x32_10(uint32_t c[4], uint32_t key0, uint32_t key1) {
@@ -31,14 +33,18 @@ static double noise(const ref_call *c, int64_t row, int64_t i) {
 
 static double candidate(const ref_call *c, int64_t row, int64_t i) {
   const double logit = ref_find(c, "logits")->real[row * ref_int(c, "V") + i];
-  return ref_round(REF_F32, ref_round(REF_F32, logit / ref_real(c, "temp")) + ref_round(REF_F32, noise(c, row, i)));
+  return ref_round(REF_F32, ref_round(REF_F32, logit / ref_real(c, "temp")) +
+                                ref_round(REF_F32, noise(c, row, i)));
 }
 
-static int64_t split_of(const ref_call *c, int64_t i) { return i / (4 * ref_int(c, "THREADS")) % ref_int(c, "S"); }
+static int64_t split_of(const ref_call *c, int64_t i) {
+  return i / (4 * ref_int(c, "THREADS")) % ref_int(c, "S");
+}
 
-/* "nan": every third entry, and the last row whole.  "masked": all but one in sixteen -inf, the last row whole.  "ties": equal
-** largest entries, far enough up that the noise is lost in them, infinite ones in row 0.  "peaked": one entry 100 above the
-** others.  "frozen": temperature zero. */
+/* "nan": every third entry, and the last row whole.  "masked": all but one in sixteen -inf, the
+** last row whole.  "ties": equal largest entries, far enough up that the noise is lost in them,
+** infinite ones in row 0.  "peaked": one entry 100 above the others.  "frozen": temperature zero.
+** */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   const ref_tensor *logits = ref_find(c, "logits"), *key = ref_find(c, "rng_key");
   const int64_t V = ref_int(c, "V"), rows = ref_int(c, "B");
@@ -52,7 +58,8 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
       const bool last = row > 0 && row == rows - 1;
       if (strcmp(how, "nan") == 0 && (last || i % 3 == 0)) *l = NAN;
       if (strcmp(how, "masked") == 0 && (last || (i + row) % 16 != 5)) *l = -INFINITY;
-      if (strcmp(how, "ties") == 0) *l = i % 7 == (3 * row) % 7 || i == V - 1 ? (row == 0 ? INFINITY : 60000) : -1;
+      if (strcmp(how, "ties") == 0)
+        *l = i % 7 == (3 * row) % 7 || i == V - 1 ? (row == 0 ? INFINITY : 60000) : -1;
       if (strcmp(how, "peaked") == 0) *l = i == (row * 977 + V / 2) % V ? 100 : 0;
     }
 }
@@ -93,15 +100,16 @@ const char *judge(const ref_call *want, const ref_call *got) {
       const bool own = i >= 0 && i < V && isfinite(expected) && split_of(want, i) == split;
       const double x = own ? candidate(want, row, i) : NAN;
       if (!(expected - x < 1e-4)) {
-        snprintf(said, sizeof said, "row %lld, split %lld: index %lld won, expected %lld (%.9g)", (long long)row,
-                 (long long)split, (long long)i, (long long)wi->whole[at], expected);
+        snprintf(said, sizeof said, "row %lld, split %lld: index %lld won, expected %lld (%.9g)",
+                 (long long)row, (long long)split, (long long)i, (long long)wi->whole[at],
+                 expected);
         return said;
       }
       expected = x;
     }
     if (!same_value(gv->real[at], expected)) {
-      snprintf(said, sizeof said, "row %lld, split %lld: the winner's value is %.9g, expected %.9g", (long long)row,
-               (long long)split, gv->real[at], expected);
+      snprintf(said, sizeof said, "row %lld, split %lld: the winner's value is %.9g, expected %.9g",
+               (long long)row, (long long)split, gv->real[at], expected);
       return said;
     }
   }

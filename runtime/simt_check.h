@@ -1,0 +1,80 @@
+/* simt_check.h: what the checking SIMT devices find in a kernel.
+**
+** "simt32+check", "simt64+check", "simt32/cuda+check" and "simt32/metal+check" run a text like
+** the devices without "+check", and watch every access to memory.  A launch in which they find
+** something is KG_DEVICE_FAILED, its message holds the first sentences, and kg_simt_findings has
+** them all.  The device stays usable.
+**
+** What counts as ordered: a barrier orders everything that the threads of a group do before it
+** and after it.  Nothing else orders two threads: not a lane operation, not a memory fence, not
+** that lanes of a wave happen to step together; and nothing orders two groups of a launch.  Two
+** accesses by unordered threads to the same byte, one of them a write, are a race, but for two
+** writes of the same value.
+**
+** What else is watched: each access lies in one argument's tensor or in one shared array; no
+** input is written; what is read of shared memory was written by the same group, and what is
+** read of an output was written by this launch; vector accesses are aligned; at the end every
+** element of every output has been written; and the launch is run again with lanes, waves and
+** groups in reverse and in shuffled order, and gives the same bits.  The last two are asked only
+** of a launch in which nothing else was found.
+**
+** A checked launch runs on its caller's thread alone.  It leaves in the outputs what the first
+** run (in forward order) wrote.  A thread's own variables are not watched. */
+#ifndef KG_SIMT_CHECK_H
+#define KG_SIMT_CHECK_H
+
+#include "kg.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum kg_simt_class {
+  KG_SIMT_RACE,          /* unordered accesses to shared or global memory */
+  KG_SIMT_OUTSIDE,       /* an access outside every tensor and shared array */
+  KG_SIMT_INPUT_WRITTEN, /* a write into an input */
+  KG_SIMT_UNWRITTEN,     /* a read of what nobody has written */
+  KG_SIMT_MISALIGNED,
+  KG_SIMT_BARRIER,       /* one that not every thread of the group comes to */
+  KG_SIMT_LANES,         /* a lane operation whose lanes are not all there, or that asks an absent one */
+  KG_SIMT_NEVER_WRITTEN, /* an element of an output, at the end of the launch */
+  KG_SIMT_ORDER,         /* other bits when lanes run in another order */
+  KG_SIMT_CRASH,         /* division by zero, a trap, a stack that is too deep */
+  KG_SIMT_ENDLESS,       /* a group that does not end within the time it has */
+  KG_SIMT_CLASSES
+} kg_simt_class;
+
+/* "race", "outside", ...: a word for tables; never NULL. */
+const char *kg_simt_class_name(kg_simt_class class_);
+
+/* A thread at a place of the text.  Where a library function is at work there are two lines: its
+** own, and that of the body where it was called. */
+typedef struct kg_simt_witness {
+  uint32_t group[3];
+  unsigned thread, wave, lane; /* thread in the group, lane in the wave */
+  char file[160];              /* "" if no line is known */
+  unsigned line;
+  char body[160]; /* the line of the body; the same as file where the body itself is at work */
+  unsigned body_line;
+} kg_simt_witness;
+
+typedef struct kg_simt_finding {
+  kg_simt_class class_;
+  char kernel[128];
+  int wave;               /* lanes of a wave */
+  char sentence[1024];    /* all of it in words, with the kernel's name and the lines */
+  int witness_count;      /* 0 to 2: a race has two, what is found at the launch's end none */
+  kg_simt_witness witness[2];
+  uint64_t times;         /* how often it was met: later ones at the same lines are not listed */
+} kg_simt_finding;
+
+/* The findings of this thread's last launch on the device: their number, and *findings (may be
+** NULL) the first.  They stay until this thread launches on the device again, or it is closed.
+** 0 for a device that does not check. */
+int kg_simt_findings(const kg_device *device, const kg_simt_finding **findings);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
