@@ -42,6 +42,9 @@ kg_status kg_call_check(const kg_call *call, kg_error *error) {
   if (k->arg_count > 0 && !call->tensors)
     return kg_fail(error, KG_BAD_ARGUMENT, "%s: the tensors are a null pointer; it takes %d",
                    k->name, k->arg_count);
+  for (int i = 0; i < k->arg_count; i++)
+    if (call->tensors[i].rank < 0) /* what a generated launcher passes for a null pointer */
+      return kg_fail(error, KG_BAD_ARGUMENT, "%s: %s is a null pointer; a tensor is expected", k->name, k->args[i].name);
   if (k->scalar_count > 0 && !call->scalars)
     return kg_fail(error, KG_BAD_ARGUMENT, "%s: the scalars are a null pointer; it takes %d",
                    k->name, k->scalar_count);

@@ -1,5 +1,5 @@
 /* companions.h: the host's half of kernels that need one.  Plain C over host memory; no device is
-   touched. */
+** touched. */
 #ifndef KG_COMPANIONS_H
 #define KG_COMPANIONS_H
 

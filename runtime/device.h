@@ -46,6 +46,11 @@ typedef struct kg_device_ops {
   /* args: the argument block, laid out as the entry's parameter list in C (natural alignment). */
   kg_status (*launch)(kg_device *device, kg_function *function, const kg_grid *grid, const void *args, size_t bytes,
                       kg_error *error);
+
+  /* As launch, of a call that has been checked: for a device that wants to know the tensors' names and sizes.  NULL: kg_launch
+  ** uses launch. */
+  kg_status (*launch_call)(kg_device *device, kg_function *function, const kg_grid *grid, const void *args, size_t bytes,
+                           const kg_call *call, kg_error *error);
 } kg_device_ops;
 
 struct kg_cache;

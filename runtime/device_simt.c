@@ -7,6 +7,8 @@
 ** mistake (lanes that part at a lane operation or a barrier, a crash, a write past an
 ** allocation) is KG_DEVICE_FAILED with a sentence that names the lines and the threads; the
 ** device stays usable.  See simt/simt.h.
+** With "+check" behind the mode ("simt64+check", "simt32/metal+check") each access to memory is
+** watched: see simt_check.h.
 **
 ** Any memory of the process will do for tensors; that from alloc ends at a guard page. */
 #include <sched.h>
@@ -14,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simt/simt.h"
+#include "simt/sanitize.h"
 
 #define THREADS_MAX \
   16u /* each keeps up to 1024 stacks, two mappings a stack, and a process has 65530 */
@@ -40,11 +42,20 @@ static unsigned processors(void) {
   return count < 1 ? 1 : (unsigned)count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
 }
 
+/* KG_SIMT_SECONDS, or enough for any group that is meant to end. */
+static double seconds_of_a_group(void) {
+  const char *chosen = getenv("KG_SIMT_SECONDS");
+  const double seconds = chosen ? strtod(chosen, NULL) : 0;
+  return seconds > 0 ? seconds : 20;
+}
+
 static void simt_close(kg_device *device) {
   kg_simt_device *self = device->self;
   if (!self) return;
   kg_simt_pool_free(self->pool);
   kg_simt_memory_free(self->memory);
+  kg_simt_check_close(self);
+  pthread_mutex_destroy(&self->lock);
   kg_simt_fault_close();
   free(self);
   device->self = NULL;
@@ -52,7 +63,12 @@ static void simt_close(kg_device *device) {
 
 static kg_status simt_open(kg_device *device, int index, const char *mode, kg_error *error) {
   int m = 0;
-  while (m < MODES && strcmp(modes[m].mode, mode) != 0) m++;
+  const size_t length = strcspn(mode, "+");
+  const bool checked = strcmp(mode + length, "+check") == 0;
+  while (m < MODES &&
+         (strncmp(modes[m].mode, mode, length) != 0 || modes[m].mode[length] != 0))
+    m++;
+  if (mode[length] && !checked) m = MODES;
   if (m == MODES)
     return kg_fail(error, KG_BAD_ARGUMENT,
                    "the SIMT device runs hip, cuda and metal texts, not \"%s\"", mode);
@@ -72,9 +88,12 @@ static kg_status simt_open(kg_device *device, int index, const char *mode, kg_er
   self->wave = index;
   self->limits = (kg_limits){.threads = KG_SIMT_THREADS, .shared_bytes = modes[m].shared_bytes};
   memcpy(self->limits.groups, modes[m].groups, sizeof self->limits.groups);
-  self->memory = kg_simt_memory_new();
+  self->checked = checked;
+  self->seconds = seconds_of_a_group();
+  self->memory = kg_simt_memory_new(checked);
   self->pool = kg_simt_pool_new(processors());
-  if (!self->memory || !self->pool || !kg_simt_fault_open()) {
+  if (!self->memory || !self->pool || pthread_mutex_init(&self->lock, NULL) ||
+      !kg_simt_fault_open()) {
     kg_simt_pool_free(self->pool);
     kg_simt_memory_free(self->memory);
     free(self);
@@ -84,9 +103,9 @@ static kg_status simt_open(kg_device *device, int index, const char *mode, kg_er
   device->ops = modes[m].ops; /* so that the port of that backend is chosen */
   device->wave = index;
   device->limits = self->limits;
-  snprintf(device->target, sizeof device->target, "simt%d", index);
-  snprintf(device->name, sizeof device->name, "simt%d%s%s (CPU, %s text)", index, *mode ? "/" : "",
-           mode, modes[m].title);
+  snprintf(device->target, sizeof device->target, "simt%d%s", index, checked ? "+check" : "");
+  snprintf(device->name, sizeof device->name, "simt%d%s%s (CPU, %s text%s)", index,
+           length > 0 ? "/" : "", mode, modes[m].title, checked ? ", checked" : "");
   return KG_OK;
 }
 
@@ -120,7 +139,7 @@ static kg_status simt_compile(kg_device *device, const kg_source *source, kg_blo
   if (source->wave != 0 && source->wave != self->wave)
     return kg_fail(error, KG_BAD_WIDTH, "kernel %s: the instance is for %d lanes and %s has %d",
                    source->kernel, source->wave, device->target, self->wave);
-  return kg_simt_compile(&self->compiler, self->backend, self->wave, source, blob, error);
+  return kg_simt_compile(&self->compiler, self->backend, self->wave, self->checked, source, blob, error);
 }
 
 static kg_status simt_load(kg_device *device, const kg_blob *blob, const char *entry,
@@ -158,8 +177,9 @@ static kg_status check_grid(const kg_simt_device *self, const kg_function *funct
   return KG_OK;
 }
 
-static kg_status simt_launch(kg_device *device, kg_function *function, const kg_grid *grid,
-                             const void *args, size_t bytes, kg_error *error) {
+static kg_status simt_launch_call(kg_device *device, kg_function *function, const kg_grid *grid,
+                                  const void *args, size_t bytes, const kg_call *call,
+                                  kg_error *error) {
   kg_simt_device *self = device->self;
   char near[256];
   kg_status status = check_grid(self, function, grid, error);
@@ -174,6 +194,7 @@ static kg_status simt_launch(kg_device *device, kg_function *function, const kg_
     return kg_fail(error, KG_TOO_LARGE, "kernel %s: more than 2^63 groups", function->kernel);
   job.groups = plane * grid->groups[2];
   if (job.groups == 0) return KG_OK;
+  if (self->checked) return kg_simt_check_launch(self, &job, bytes, call, error);
   status = kg_simt_pool_run(self->pool, &job, error);
   if (status == KG_OK && !kg_simt_memory_check(self->memory, near, sizeof near))
     return kg_fail(error, KG_DEVICE_FAILED, "kernel %s, or a copy before it, wrote %s",
@@ -181,12 +202,19 @@ static kg_status simt_launch(kg_device *device, kg_function *function, const kg_
   return status;
 }
 
+static kg_status simt_launch(kg_device *device, kg_function *function, const kg_grid *grid,
+                             const void *args, size_t bytes, kg_error *error) {
+  return simt_launch_call(device, function, grid, args, bytes, NULL, error);
+}
+
+bool kg_simt_is_simt(const kg_device *device) { return device->ops->open == simt_open; }
+
 #define SIMT_OPS(whose)                                                            \
   {                                                                                \
     .backend = whose, .open = simt_open, .close = simt_close, .alloc = simt_alloc, \
     .free = simt_free, .upload = simt_copy, .download = simt_copy,                 \
     .synchronize = simt_synchronize, .compile = simt_compile, .load = simt_load,   \
-    .unload = simt_unload, .launch = simt_launch,                                  \
+    .unload = simt_unload, .launch = simt_launch, .launch_call = simt_launch_call, \
   }
 
 const kg_device_ops kg_device_simt = SIMT_OPS("hip");

@@ -1,7 +1,7 @@
 /* devices.c: the kinds of device, by name.  A new one is a row here and a file device_<kind>.c.
 **
-** A name is KIND, KIND:NUMBER, either with /MODE behind it.  What a mode means is the kind's
-** own. */
+** A name is KIND, KIND:NUMBER, either with /MODE, +MODE or /MODE+MODE behind it.  What a mode
+** means is the kind's own; a plus is a part of it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,8 @@ static kg_status unknown(const char *name, kg_error *error) {
   return kg_fail(
       error, KG_BAD_ARGUMENT,
       "no device is named \"%s\"; there are hip and cuda (with :N for device N), simt32, "
-      "simt64 (with /cuda or /metal for that backend's text), and best",
+      "simt64 (with /cuda or /metal for that backend's text, and +check to have it checked), and "
+      "best",
       name);
 }
 
@@ -43,7 +44,7 @@ kg_status kg_device_open(const char *name, kg_device **device, kg_error *error) 
     for (int i = 0; i < BESTS && status; i++) status = kg_device_open(best[i], device, error);
     return status;
   }
-  const size_t kind_length = strcspn(name, ":/");
+  const size_t kind_length = strcspn(name, ":/+");
   for (int i = 0; i < KINDS; i++) {
     if (strlen(kinds[i].kind) != kind_length || strncmp(name, kinds[i].kind, kind_length) != 0)
       continue;
@@ -55,8 +56,9 @@ kg_status kg_device_open(const char *name, kg_device **device, kg_error *error) 
       index = atoi(rest + 1);
       rest += 1 + digits;
     }
-    if (*rest != 0 && (*rest != '/' || rest[1] == 0)) return unknown(name, error);
-    return kg_device_open_with(kinds[i].ops, name, index, *rest ? rest + 1 : "", device, error);
+    if (*rest != 0 && ((*rest != '/' && *rest != '+') || rest[1] == 0)) return unknown(name, error);
+    const char *mode = *rest == '/' ? rest + 1 : rest;
+    return kg_device_open_with(kinds[i].ops, name, index, mode, device, error);
   }
   return unknown(name, error);
 }

@@ -182,7 +182,8 @@ bool kg_has_port(const KernelPorts *ports, const kg_device *device);
 /* ---- devices ------------------------------------------------------------------------------------------------------ */
 
 /* name: "hip", "cuda" (with ":N" for device N), "simt32", "simt64", or "best": the first AMD, then NVIDIA GPU, else simt32.
-** "simt32/cuda" and "simt32/metal" run another backend's text on the CPU.  The caller closes it.
+** "simt32/cuda" and "simt32/metal" run another backend's text on the CPU; "simt32+check", "simt32/cuda+check" and so on
+** watch each access to memory (simt_check.h).  The caller closes it.
 ** KG_BAD_ARGUMENT (unknown name), KG_NO_DEVICE, KG_NO_COMPILER. */
 kg_status kg_device_open(const char *name, kg_device **device, kg_error *error);
 void kg_device_close(kg_device *device);

@@ -158,8 +158,12 @@ static kg_status launch(kg_device *device, const kg_call *call, kg_error *error)
   if (status) return status;
   Block block;
   lay_out(call, &bound, &block);
-  status =
-      device->ops->launch(device, kg_entry_function(entry), &grid, block.bytes, block.size, error);
+  kg_function *const function = kg_entry_function(entry);
+  if (device->ops->launch_call) {
+    status = device->ops->launch_call(device, function, &grid, block.bytes, block.size, call, error);
+  } else {
+    status = device->ops->launch(device, function, &grid, block.bytes, block.size, error);
+  }
   kg_cache_release(device, entry);
   return status;
 }

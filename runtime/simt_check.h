@@ -30,18 +30,18 @@ extern "C" {
 #endif
 
 typedef enum kg_simt_class {
-  KG_SIMT_RACE,          /* unordered accesses to shared or global memory */
-  KG_SIMT_OUTSIDE,       /* an access outside every tensor and shared array */
-  KG_SIMT_INPUT_WRITTEN, /* a write into an input */
-  KG_SIMT_UNWRITTEN,     /* a read of what nobody has written */
-  KG_SIMT_MISALIGNED,
-  KG_SIMT_BARRIER,       /* one that not every thread of the group comes to */
-  KG_SIMT_LANES,         /* a lane operation whose lanes are not all there, or that asks an absent one */
-  KG_SIMT_NEVER_WRITTEN, /* an element of an output, at the end of the launch */
-  KG_SIMT_ORDER,         /* other bits when lanes run in another order */
-  KG_SIMT_CRASH,         /* division by zero, a trap, a stack that is too deep */
-  KG_SIMT_ENDLESS,       /* a group that does not end within the time it has */
-  KG_SIMT_CLASSES
+  KG_FOUND_RACE,          /* unordered accesses to shared or global memory */
+  KG_FOUND_OUTSIDE,       /* an access outside every tensor and shared array */
+  KG_FOUND_INPUT_WRITTEN, /* a write into an input */
+  KG_FOUND_UNWRITTEN,     /* a read of what nobody has written */
+  KG_FOUND_MISALIGNED,
+  KG_FOUND_BARRIER,       /* one that not every thread of the group comes to */
+  KG_FOUND_LANES,         /* a lane operation whose lanes are not all there, or that asks an absent one */
+  KG_FOUND_NEVER_WRITTEN, /* an element of an output, at the end of the launch */
+  KG_FOUND_ORDER,         /* other bits when lanes run in another order */
+  KG_FOUND_CRASH,         /* division by zero, a trap, a stack that is too deep */
+  KG_FOUND_ENDLESS,       /* a group that does not end within the time it has */
+  KG_FOUND_CLASSES
 } kg_simt_class;
 
 /* "race", "outside", ...: a word for tables; never NULL. */

@@ -23,8 +23,8 @@ static void a_name_that_is_none_is_refused_with_those_that_are(void **state) {
     char expected[512];
     snprintf(expected, sizeof expected,
              "no device is named \"%s\"; there are hip and cuda (with :N for device N), simt32, "
-             "simt64 (with "
-             "/cuda or /metal for that backend's text), and best",
+             "simt64 (with /cuda or /metal for that backend's text, and +check to have it "
+             "checked), and best",
              bad[i]);
     assert_string_equal(error.message, expected);
   }

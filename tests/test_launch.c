@@ -321,6 +321,11 @@ static void a_tensor_that_is_not_contiguous_is_refused(void **state) {
       &s, KG_NOT_CONTIGUOUS,
       "scale_rows: x is not row-contiguous: its stride on axis 0 is 16, and 8 is expected; copy it "
       "to a contiguous tensor");
+  s.tensors[0].strides[0] = 0; /* a broadcast view */
+  assert_refused(
+      &s, KG_NOT_CONTIGUOUS,
+      "scale_rows: x is not row-contiguous: its stride on axis 0 is 0, and 8 is expected; copy it "
+      "to a contiguous tensor");
   s.tensors[0].strides[0] = 1, s.tensors[0].strides[1] = 3;
   assert_refused(
       &s, KG_NOT_CONTIGUOUS,

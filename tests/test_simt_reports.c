@@ -1,5 +1,10 @@
 /* test_simt_reports.c: what a kernel does wrong on the SIMT device is a report, with its exact
 ** sentence, and never a hang, a crash or garbage.  Good twins are silent. */
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+
 #include "simt_fixture.h"
 
 /* The launch fails, and its sentence is exactly this one. */
@@ -237,6 +242,51 @@ static void a_cuda_mask_that_leaves_lanes_out_is_reported(void **state) {
   close_device(&bench);
 }
 
+/* ---- what a killed process leaves --------------------------------------------------------------- */
+
+static void old_folder(const char *path, int age) {
+  char file[1024];
+  assert_int_equal(mkdir(path, 0700), 0);
+  snprintf(file, sizeof file, "%s/text.cpp", path);
+  FILE *text = fopen(file, "w");
+  assert_non_null(text);
+  fclose(text);
+  const struct timespec then = {.tv_sec = time(NULL) - age};
+  const struct timespec times[2] = {then, then};
+  assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void a_folder_that_a_killed_compilation_left_is_taken_away(void **state) {
+  (void)state;
+  char place[] = "/tmp/simt-left-XXXXXX", path[3][256];
+  static const char *const names[] = {"left", "young", "locked"};
+  const char *before = getenv("TMPDIR");
+  char *kept = before ? strdup(before) : NULL;
+  assert_non_null(mkdtemp(place));
+  for (int i = 0; i < 3; i++) {
+    snprintf(path[i], sizeof path[i], "%s/kg-simt-compile-%s", place, names[i]);
+    old_folder(path[i], i == 1 ? 5 : 5000);
+  }
+  const int lock = open(path[2], O_RDONLY | O_DIRECTORY);
+  assert_int_equal(flock(lock, LOCK_EX), 0);
+  setenv("TMPDIR", place, 1);
+  Bench bench;
+  open_device(&bench, 32, "");
+  close_device(&bench);
+  if (kept) setenv("TMPDIR", kept, 1);
+  else unsetenv("TMPDIR");
+  free(kept);
+  struct stat facts;
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(stat(path[i], &facts) == 0, i > 0);
+    char file[1024];
+    snprintf(file, sizeof file, "%s/text.cpp", path[i]);
+    if (i > 0) assert_int_equal(unlink(file) + rmdir(path[i]), 0);
+  }
+  close(lock);
+  assert_int_equal(rmdir(place), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_barrier_that_some_threads_skip_is_reported),
@@ -248,6 +298,7 @@ int main(void) {
       cmocka_unit_test(a_crash_is_a_report_and_the_device_lives_on),
       cmocka_unit_test(a_division_by_zero_a_trap_and_a_deep_stack_are_reports),
       cmocka_unit_test(a_cuda_mask_that_leaves_lanes_out_is_reported),
+      cmocka_unit_test(a_folder_that_a_killed_compilation_left_is_taken_away),
   };
   return cmocka_run_group_tests_name("simt reports", tests, NULL, NULL);
 }

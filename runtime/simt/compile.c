@@ -4,6 +4,7 @@
 ** no shell is involved.  What decides the bits of a result is in `options`: nothing is
 ** contracted, nothing is reassociated, and no call of the math library is folded at compile
 ** time (folding could round differently from the call). */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,18 +12,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include "shims.h"
 #include "simt.h"
 
+#define FOLDER_NAME "kg-simt-compile-"
+
 static const kg_simt_shim shims[] = {
     {"hip", {kg_embedded_abi_h, kg_embedded_core_h, kg_embedded_words_h, kg_embedded_hip_h}},
     {"cuda", {kg_embedded_abi_h, kg_embedded_core_h, kg_embedded_words_h, kg_embedded_cuda_h}},
     {"metal", {kg_embedded_abi_h, kg_embedded_core_h, kg_embedded_metal_h}},
+    {"checked", {kg_embedded_checked_h}}, /* before a checked text of any backend */
 };
 enum { SHIMS = sizeof shims / sizeof *shims, PARTS = sizeof shims->parts / sizeof *shims->parts };
 
@@ -61,6 +67,7 @@ static const char *const options[] = {
     "-fno-rtti",
     "-fno-threadsafe-statics",
     "-fno-strict-aliasing",
+    "-fno-finite-loops", /* an endless loop is a mistake to report, and not nothing at all */
     "-fno-asynchronous-unwind-tables",
     /* reports and logs */
     "-gdwarf-4",
@@ -74,6 +81,29 @@ static const char *const options[] = {
     "-nostdlib++",
 };
 enum { OPTIONS = sizeof options / sizeof *options, WORDS = OPTIONS + 64 };
+
+/* Of a checked text besides.  Only the compiler's own pass is asked for, and no run-time library.
+** Less is optimised, so that more of what the text says happens where the text says it: accesses
+** are neither merged nor moved between branches, and none is wider than what is watched. */
+static const char *const checked_options[] = {
+    "-DKG_SIMT_CHECKED=1",
+    "-O1",
+    "-fno-vectorize",
+    "-fno-slp-vectorize",
+    "-Xclang",
+    "-fsanitize=thread",
+    "-mllvm",
+    "-tsan-instrument-func-entry-exit=0",
+    "-mllvm",
+    "-tsan-instrument-read-before-write=1",
+    "-mllvm",
+    "-tsan-handle-cxx-exceptions=0",
+    "-mllvm",
+    "-enable-tail-merge=0",
+    "-mllvm",
+    "-disable-vector-combine=1",
+};
+enum { CHECKED_OPTIONS = sizeof checked_options / sizeof *checked_options };
 
 static char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/",
                                     "TMPDIR=.", NULL};
@@ -132,16 +162,49 @@ static char *read_file(const char *path, size_t *size) {
 
 typedef struct Folder {
   char path[512], text[560], object[560], log[560];
+  int lock; /* held as long as the folder is in use */
 } Folder;
+
+static void remove_files(const char *folder) {
+  static const char *const names[] = {"text.cpp", "text.so", "log", "metal_stdlib"};
+  char path[600];
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+    unlink(path);
+  }
+  rmdir(folder);
+}
+
+/* A process that is killed while it compiles leaves its folder behind.  Whoever comes later takes
+** it away: the lock goes with its process, so a folder that is old and not locked is nobody's. */
+static void sweep(const char *place) {
+  enum { OLD = 60 };
+  DIR *entries = opendir(place);
+  for (struct dirent *entry; entries && (entry = readdir(entries));) {
+    char path[512];
+    struct stat facts;
+    if (strncmp(entry->d_name, FOLDER_NAME, strlen(FOLDER_NAME)) != 0) continue;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", place, entry->d_name) >= sizeof path) continue;
+    if (lstat(path, &facts) || !S_ISDIR(facts.st_mode) || facts.st_uid != geteuid()) continue;
+    if (time(NULL) - facts.st_mtime < OLD) continue;
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) continue;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) remove_files(path);
+    close(fd);
+  }
+  if (entries) closedir(entries);
+}
 
 static bool folder_new(Folder *folder) {
   const char *chosen = getenv("TMPDIR");
   const char *const places[] = {chosen && *chosen ? chosen : "/tmp", "/tmp", "/var/tmp"};
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    if ((size_t)snprintf(folder->path, sizeof folder->path, "%s/kg-simt-XXXXXX", places[i]) >=
+    if ((size_t)snprintf(folder->path, sizeof folder->path, "%s/" FOLDER_NAME "XXXXXX", places[i]) >=
         sizeof folder->path)
       continue;
     if (!mkdtemp(folder->path)) continue;
+    folder->lock = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder->lock >= 0) flock(folder->lock, LOCK_EX | LOCK_NB);
     snprintf(folder->text, sizeof folder->text, "%s/text.cpp", folder->path);
     snprintf(folder->object, sizeof folder->object, "%s/text.so", folder->path);
     snprintf(folder->log, sizeof folder->log, "%s/log", folder->path);
@@ -151,13 +214,8 @@ static bool folder_new(Folder *folder) {
 }
 
 static void folder_free(const Folder *folder) {
-  char stub[600];
-  snprintf(stub, sizeof stub, "%s/metal_stdlib", folder->path);
-  unlink(stub);
-  unlink(folder->text);
-  unlink(folder->object);
-  unlink(folder->log);
-  rmdir(folder->path);
+  remove_files(folder->path);
+  if (folder->lock >= 0) close(folder->lock);
 }
 
 /* ---- finding clang -------------------------------------------------------------------------- */
@@ -197,6 +255,8 @@ static XXH64_hash_t shims_hash(void) {
       hash = XXH3_64bits_withSeed(shims[i].parts[p], strlen(shims[i].parts[p]), hash);
   for (int i = 0; i < OPTIONS; i++)
     hash = XXH3_64bits_withSeed(options[i], strlen(options[i]), hash);
+  for (int i = 0; i < CHECKED_OPTIONS; i++)
+    hash = XXH3_64bits_withSeed(checked_options[i], strlen(checked_options[i]), hash);
   return hash;
 }
 
@@ -215,6 +275,10 @@ static XXH64_hash_t program_hash(const char *path) {
 static bool read_version(kg_simt_compiler *compiler) {
   Folder folder;
   if (!folder_new(&folder)) return false;
+  char place[sizeof folder.path];
+  snprintf(place, sizeof place, "%.*s", (int)(strrchr(folder.path, '/') - folder.path),
+           folder.path);
+  sweep(place);
   const char *const words[] = {compiler->path, "--version", NULL};
   char *said = run(folder.path, words, folder.log) == 0 ? read_file(folder.log, NULL) : NULL;
   folder_free(&folder);
@@ -270,7 +334,7 @@ static bool is_name(const char *words) {
          0;
 }
 
-static bool write_text(const Folder *folder, const kg_simt_shim *shim, int wave,
+static bool write_text(const Folder *folder, const kg_simt_shim *shim, int wave, bool checked,
                        const kg_source *source, const char *text, const char *call) {
   static const char *const stubs[] = {"metal_stdlib"};
   if (strcmp(shim->backend, "metal") == 0) { /* its words are in the shim */
@@ -283,6 +347,7 @@ static bool write_text(const Folder *folder, const kg_simt_shim *shim, int wave,
   if (!out) return false;
   fprintf(out, "#define KG_SIMT 1\n#define KG_SIMT_WAVE %d\n#line 1 \"kg_simt\"\n", wave);
   for (int p = 0; p < PARTS && shim->parts[p]; p++) fputs(shim->parts[p], out);
+  if (checked) fputs(kg_embedded_checked_h, out);
   fputs("#line 1 ", out);
   print_quoted(out, source->file && *source->file ? source->file : source->kernel);
   fprintf(out, "\n%s\n#line 1 \"kg_simt_call\"\n", text);
@@ -290,7 +355,7 @@ static bool write_text(const Folder *folder, const kg_simt_shim *shim, int wave,
   else
     fprintf(out,
             "using kg_simt_entry = kg_simt_signature<decltype(%s)>;\n"
-            "static void kg_simt_call(const void *block) { kg_simt_entry::call<%s>(block); }\n"
+            "static KG_SIMT_UNCHECKED void kg_simt_call(const void *block) { kg_simt_entry::call<%s>(block); }\n"
             "static constexpr unsigned kg_simt_bytes = kg_simt_entry::end(kg_simt_entry::count);\n",
             source->entry, source->entry);
   fprintf(out, "KG_SIMT_TEXT(");
@@ -325,7 +390,7 @@ static kg_status refuse(const kg_simt_compiler *compiler, const char *backend,
 }
 
 kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend, int wave,
-                          const kg_source *source, kg_blob *blob, kg_error *error) {
+                          bool checked, const kg_source *source, kg_blob *blob, kg_error *error) {
   Folder folder;
   char march[64], *text = NULL, *call = NULL;
   const kg_simt_shim *shim = kg_simt_shim_of(backend);
@@ -342,12 +407,13 @@ kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend,
     return kg_fail(error, KG_DEVICE_FAILED, "no temporary folder can be made: %s", strerror(errno));
   }
   kg_status status = KG_OK;
-  if (!write_text(&folder, shim, wave, source, text ? text : source->text, call))
+  if (!write_text(&folder, shim, wave, checked, source, text ? text : source->text, call))
     status = kg_fail(error, KG_DEVICE_FAILED, "%s: %s", folder.text, strerror(errno));
   else {
     const char *words[WORDS] = {compiler->path};
     int count = 1;
     for (int i = 0; i < OPTIONS; i++) words[count++] = options[i];
+    for (int i = 0; i < CHECKED_OPTIONS && checked; i++) words[count++] = checked_options[i];
     snprintf(march, sizeof march, "-march=%s", compiler->processor);
     words[count++] = march;
     count = add_definitions(source->options, words, count);

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "simt.h"
+#include "sanitize.h"
 
 static bool write_all(int fd, const unsigned char *bytes, size_t size) {
   while (size > 0) {
@@ -119,6 +119,25 @@ void kg_simt_copy_give(kg_function *function, kg_simt_copy *copy) {
   pthread_mutex_unlock(&function->lock);
 }
 
+/* ---- what a checked text has more --------------------------------------------------------------- */
+
+/* Gaps between the shared arrays are not of the kernel. */
+static bool read_arrays(kg_function *f, const kg_simt_copy *copy) {
+  const kg_simt_text_type *text = copy->text;
+  f->image_bytes = kg_simt_image_bytes(f->bytes, f->size);
+  f->shared_bytes = 0;
+  if (!text->shared) return true;
+  const uint64_t from = (uint64_t)((const char *)text->shared - copy->base);
+  const uint64_t to = (uint64_t)((const char *)text->shared_end - copy->base);
+  enum { MOST = 256 };
+  f->arrays = calloc(MOST, sizeof *f->arrays);
+  if (!f->arrays) return false;
+  f->array_count = kg_simt_arrays(f->bytes, f->size, from, to, f->arrays, MOST);
+  if (f->array_count > MOST) f->array_count = MOST;
+  for (size_t i = 0; i < f->array_count; i++) f->shared_bytes += (size_t)f->arrays[i].bytes;
+  return true;
+}
+
 /* ---- the function --------------------------------------------------------------------------- */
 
 kg_status kg_simt_function_load(kg_simt_device *device, const kg_blob *blob, const char *entry,
@@ -141,7 +160,9 @@ kg_status kg_simt_function_load(kg_simt_device *device, const kg_blob *blob, con
     snprintf(f->kernel, sizeof f->kernel, "%s", text->kernel);
     f->wave = text->wave, f->argument_bytes = text->argument_bytes;
     f->shared_bytes = text->shared ? (size_t)(text->shared_end - text->shared) : 0;
-    if (strcmp(text->entry, entry) != 0)
+    if (device->checked && !read_arrays(f, copy))
+      status = kg_fail(error, KG_OUT_OF_MEMORY, "no memory for %s", entry);
+    else if (strcmp(text->entry, entry) != 0)
       status = kg_fail(error, KG_BAD_ARGUMENT, "the object has the entry %s, not %s", text->entry,
                        entry);
     else if ((int)text->wave != device->wave)
@@ -168,14 +189,13 @@ void kg_simt_function_free(kg_function *function) {
   }
   kg_simt_lines_free(function->lines);
   pthread_mutex_destroy(&function->lock);
+  free(function->arrays);
   free(function->bytes);
   free(function);
 }
 
-void kg_simt_where(kg_function *function, const kg_simt_copy *copy, const void *address, char *text,
-                   size_t bytes) {
-  const char *folder, *file;
-  unsigned line;
+/* The line table, read at the first question; NULL: none. */
+static const kg_simt_lines *lines_of(kg_function *function) {
   pthread_mutex_lock(&function->lock);
   if (!function->lines && !function->no_lines) {
     function->lines = kg_simt_lines_read(function->bytes, function->size);
@@ -183,6 +203,21 @@ void kg_simt_where(kg_function *function, const kg_simt_copy *copy, const void *
   }
   const kg_simt_lines *lines = function->lines;
   pthread_mutex_unlock(&function->lock);
+  return lines;
+}
+
+size_t kg_simt_frames_at(kg_function *function, const kg_simt_copy *copy, const void *address,
+                         kg_simt_frame *frames, size_t room) {
+  const kg_simt_lines *lines = lines_of(function);
+  if (!lines) return 0;
+  return kg_simt_lines_frames(lines, (uint64_t)((const char *)address - copy->base), frames, room);
+}
+
+void kg_simt_where(kg_function *function, const kg_simt_copy *copy, const void *address, char *text,
+                   size_t bytes) {
+  const char *folder, *file;
+  unsigned line;
+  const kg_simt_lines *lines = lines_of(function);
   if (lines && kg_simt_lines_find(lines, (uint64_t)((const char *)address - copy->base), &folder,
                                   &file, &line))
     snprintf(text, bytes, "%s%s%s:%u", folder, *folder ? "/" : "", file, line);

@@ -35,6 +35,24 @@ float erff(float), log1pf(float), expm1f(float), atan2f(float, float), fmodf(flo
 #error "kgen: the SIMT device switches lanes on x86-64 only"
 #endif
 
+/* The scheduler's own data, where inlined code reads it.  In a checked text the compiler does not
+** see an access in it, and so does not tell of one. */
+template <class V> KG_SIMT_IN V kg_simt_ours(const V &from) {
+#ifdef KG_SIMT_CHECKED
+  V value;
+  __asm__("mov %1, %0" : "=r"(value) : "m"(from));
+  return value;
+#else
+  return from;
+#endif
+}
+KG_SIMT_IN const kg_simt_lane *kg_simt_now() { return kg_simt_ours(kg_simt.now); }
+KG_SIMT_IN const kg_simt_group *kg_simt_now_group() { return kg_simt_ours(kg_simt.group); }
+struct kg_simt_xyz { unsigned x, y, z; };
+KG_SIMT_IN kg_simt_xyz kg_simt_xyz_of(const unsigned *v) {
+  return kg_simt_xyz{kg_simt_ours(v[0]), kg_simt_ours(v[1]), kg_simt_ours(v[2])};
+}
+
 /* An external function that does nothing.  As it is convergent, so are the functions that may
 ** call it: the optimiser then leaves their calls where they are, in one copy a place, and a
 ** call's return address names its place. */
@@ -160,7 +178,7 @@ template <class V> KG_SIMT_IN V kg_simt_shuffle(V value, unsigned from, const ch
   return value;
 }
 
-KG_SIMT_IN unsigned kg_simt_lane_index() { return kg_simt.now->index; }
+KG_SIMT_IN unsigned kg_simt_lane_index() { return kg_simt_ours(kg_simt_now()->index); }
 
 KG_SIMT_IN unsigned long long kg_simt_ballot(bool holds, const char *what) {
   unsigned long long present;
@@ -232,10 +250,11 @@ template <class... P> struct kg_simt_signature<void(P...)> {
   template <unsigned N> static typename kg_simt_nth<N, P...>::type &argument(const void *block) {
     return *(typename kg_simt_nth<N, P...>::type *)((const unsigned char *)block + start(N));
   }
-  template <auto F, unsigned... I> static void spread(const void *block, kg_simt_indices<I...>) {
+  template <auto F, unsigned... I>
+  static KG_SIMT_UNCHECKED void spread(const void *block, kg_simt_indices<I...>) {
     F(argument<I>(block)...);
   }
-  template <auto F> static void call(const void *block) {
+  template <auto F> static KG_SIMT_UNCHECKED void call(const void *block) {
     spread<F>(block, typename __make_integer_seq<kg_simt_sequence, unsigned, count>::indices());
   }
 };

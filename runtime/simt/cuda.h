@@ -13,11 +13,10 @@
 #define __noinline__
 #define __launch_bounds__(...)
 
-struct kg_simt_xyz { unsigned x, y, z; };
-#define threadIdx (*(const kg_simt_xyz *)kg_simt.now->place)
-#define blockIdx (*(const kg_simt_xyz *)kg_simt.group->place)
-#define blockDim (*(const kg_simt_xyz *)kg_simt.group->threads)
-#define gridDim (*(const kg_simt_xyz *)kg_simt.group->groups)
+#define threadIdx kg_simt_xyz_of(kg_simt_now()->place)
+#define blockIdx kg_simt_xyz_of(kg_simt_now_group()->place)
+#define blockDim kg_simt_xyz_of(kg_simt_now_group()->threads)
+#define gridDim kg_simt_xyz_of(kg_simt_now_group()->groups)
 #define warpSize KG_SIMT_WAVE
 
 #define __syncthreads() kg_simt_barrier("__syncthreads")
@@ -31,7 +30,8 @@ static KG_SIMT_UNCHECKED __attribute__((noinline, nomerge)) void kg_simt_bad_mas
                        "lane operations are for whole warps");
 }
 KG_SIMT_IN void kg_simt_mask(unsigned mask, const char *what) {
-  const unsigned long long left_out = kg_simt.now->wave->lanes & ~(unsigned long long)mask;
+  const kg_simt_wave *wave = kg_simt_ours(kg_simt_now()->wave);
+  const unsigned long long left_out = kg_simt_ours(wave->lanes) & ~(unsigned long long)mask;
   if (__builtin_expect(left_out != 0, 0)) kg_simt_bad_mask(what);
 }
 KG_SIMT_IN void __syncwarp(unsigned mask = 0xffffffffu) {

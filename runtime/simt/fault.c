@@ -3,12 +3,14 @@
 ** A signal's action is the process's by nature, so this file has the one piece of process-wide
 ** state of the library: the actions that were there before the first device opened, restored
 ** when the last one closes.  A signal that did not come from a lane goes to them unchanged.
+** So ends a group that takes too much time.
 ** The handler runs on a stack of its own (a lane's may be what overflowed), notes what
 ** happened, and sends the thread back to the scheduler.  That is sound since a lane runs
 ** nothing that holds a lock: the text, the math library, and the shim. */
 #include <signal.h>
 #include <string.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "simt.h"
 
@@ -21,6 +23,11 @@ static struct sigaction earlier[SIGNALS];
 
 static _Thread_local kg_simt_context *running;
 static _Thread_local stack_t earlier_stack;
+
+static void stop_timer(kg_simt_context *context) {
+  if (context->has_timer) timer_delete(context->timer);
+  context->has_timer = false;
+}
 
 static void pass_on(int signal_number, siginfo_t *info, void *state) {
   const struct sigaction *action = NULL;
@@ -38,10 +45,24 @@ static void pass_on(int signal_number, siginfo_t *info, void *state) {
          SIG_DFL); /* the instruction runs again, and the process ends as it would have */
 }
 
+/* A quarter of the limit has passed.  Stops the lane at the fourth in the same group, unless the
+** library itself is at work just then: at a later one. */
+static bool out_of_time(kg_simt_context *context) {
+  if (context->groups_seen != context->groups_begun) context->ticks = 0;
+  context->groups_seen = context->groups_begun;
+  return ++context->ticks > 4 && context->in_lane;
+}
+
 static void handle(int signal_number, siginfo_t *info, void *state) {
   ucontext_t *machine = state;
   kg_simt_context *context = running;
-  if (!context || info->si_code <= 0) { /* not of a lane, or sent by someone */
+  if (context && signal_number == SIGTRAP && info->si_code == SI_TIMER &&
+      info->si_value.sival_ptr == context) {
+    if (!out_of_time(context)) return;
+    signal_number = KG_SIMT_TIME;
+  } else if (!context && signal_number == SIGTRAP && info->si_code == SI_TIMER) {
+    return; /* from a limit that is over: the thread had the signal blocked */
+  } else if (!context || info->si_code <= 0) { /* not of a lane, or sent by someone */
     pass_on(signal_number, info, state);
     return;
   }
@@ -87,14 +108,39 @@ void kg_simt_fault_close(void) {
   pthread_mutex_unlock(&lock);
 }
 
-void kg_simt_fault_enter(kg_simt_context *context) {
+/* The clock is the thread's own time on a processor: what else the machine does is not counted.
+** The signal is one that this file handles already.  No timer, no limit. */
+static void start_timer(kg_simt_context *context, double seconds) {
+  context->has_timer = false;
+  context->seconds = seconds;
+  if (seconds <= 0) return;
+  struct sigevent event;
+  memset(&event, 0, sizeof event);
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = SIGTRAP;
+  event.sigev_value.sival_ptr = context;
+  event._sigev_un._tid = gettid();
+  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &context->timer)) return;
+  context->ticks = 0;
+  context->groups_seen = context->groups_begun;
+  const double quarter = seconds / 4 > 0.001 ? seconds / 4 : 0.001;
+  struct timespec tick = {.tv_sec = (time_t)quarter};
+  tick.tv_nsec = (long)((quarter - (double)tick.tv_sec) * 1e9);
+  const struct itimerspec every = {tick, tick};
+  context->has_timer = true;
+  if (timer_settime(context->timer, 0, &every, NULL)) stop_timer(context);
+}
+
+void kg_simt_fault_enter(kg_simt_context *context, double seconds) {
+  context->in_lane = 0;
   stack_t stack = {.ss_sp = context->signal_stack, .ss_size = KG_SIMT_SIGNAL_STACK};
   sigaltstack(&stack, &earlier_stack);
   running = context;
+  start_timer(context, seconds);
 }
 
 void kg_simt_fault_leave(kg_simt_context *context) {
-  (void)context;
+  stop_timer(context);
   running = NULL;
   sigaltstack(&earlier_stack, NULL);
 }

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "simt.h"
+#include "sanitize.h"
 
 #if !defined(__x86_64__)
 #error "the SIMT device switches lanes on x86-64 only"
@@ -76,10 +76,15 @@ bool kg_simt_in_guard(const kg_simt_context *context, const void *address) {
   return (size_t)(at - context->stacks) % stride < page_bytes();
 }
 
+const void *kg_simt_stacks(const kg_simt_context *context, size_t *bytes) {
+  *bytes = KG_SIMT_THREADS * stack_stride();
+  return context->stacks;
+}
+
 /* Ready to begin on the stack.  Tops are staggered: else all lanes' frames would fall into the
 ** same few cache sets. */
 static void *first_stop(kg_simt_context *context, unsigned stack) {
-  char *top = context->stacks + (stack + 1) * stack_stride() - (stack % 32) * 192;
+  char *top = context->stacks + (stack + 1) * context->stride - (stack % 32) * 192;
   void **frame = (void **)(void *)top - 5;
   frame[0] = (void *)(uintptr_t)kg_simt_start;
   frame[1] = context;
@@ -90,12 +95,14 @@ static void *first_stop(kg_simt_context *context, unsigned stack) {
 
 static void begin(kg_simt_group *group, kg_simt_lane *lane) {
   kg_simt_context *context = (kg_simt_context *)group;
+  context->in_lane = 0;
   if (context->stacks_free == 0 && !more_stacks(context)) {
     kg_fail(&context->error, KG_OUT_OF_MEMORY, "kernel %s: no memory for the stacks of %u lanes",
             context->function->kernel, context->threads);
     kg_simt_abandon(context);
   }
   lane->sp = first_stop(context, context->free_stack[--context->stacks_free]);
+  context->in_lane = 1;
 }
 
 /* ---- a lane's life -------------------------------------------------------------------------- */
@@ -105,6 +112,7 @@ static kg_simt_lane *leave(kg_simt_context *context, kg_simt_lane *lane) {
   kg_simt_group *group = &context->group;
   kg_simt_wave *wave = lane->wave;
   if (group->arrived > 0 || (wave->arrived > 0 && wave->barrier)) {
+    context->in_lane = 0;
     kg_simt_report_leaving(context);
     kg_simt_abandon(context);
   }
@@ -148,6 +156,7 @@ _Noreturn void kg_simt_lane_main(kg_simt_context *context, uintptr_t stack) {
 
 _Noreturn void kg_simt_abandon(kg_simt_context *context) {
   void *nowhere;
+  context->in_lane = 0;
   context->failed = true;
   kg_simt_enter(&nowhere, context->sp);
   abort();
@@ -195,7 +204,7 @@ bool kg_simt_group_run(kg_simt_context *context, const uint32_t place[3]) {
     for (unsigned i = 0; i < context->stacks_ready; i++) context->free_stack[i] = (uint16_t)i;
     context->stacks_free = context->stacks_ready;
   }
-  context->failed = false;
+  context->failed = context->told = false;
   context->fault = 0;
   kg_simt_lane *first = context->waves[context->wave_order[0]].resume;
   if (context->stacks_free == 0 && !more_stacks(context)) {
@@ -203,9 +212,11 @@ bool kg_simt_group_run(kg_simt_context *context, const uint32_t place[3]) {
     kg_fail(&context->error, KG_OUT_OF_MEMORY, "no memory for the stacks of lanes");
     return false;
   }
+  context->groups_begun++;
   begin(&context->group, first);
   state->now = first;
   kg_simt_enter(&context->sp, first->sp);
+  context->in_lane = 0;
   if (context->fault) {
     context->failed = true;
     kg_simt_report_fault(context);
@@ -223,6 +234,7 @@ kg_simt_context *kg_simt_context_new(void) {
   context->signal_stack = malloc(KG_SIMT_SIGNAL_STACK);
   context->stacks = mmap(NULL, KG_SIMT_THREADS * stack_stride(), PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  context->stride = stack_stride();
   if (context->stacks == MAP_FAILED) context->stacks = NULL;
   if (!context->lanes || !context->waves || !context->signal_stack || !context->stacks) {
     kg_simt_context_free(context);
@@ -294,23 +306,34 @@ void kg_simt_context_set(kg_simt_context *context, const kg_simt_job *job, kg_si
 /* ---- what the text asks --------------------------------------------------------------------- */
 
 static void apart(kg_simt_group *group, const char *what, const void *site) {
+  ((kg_simt_context *)group)->in_lane = 0;
   kg_simt_report_apart((kg_simt_context *)group, what, site);
   kg_simt_abandon((kg_simt_context *)group);
 }
 
 static void absent(kg_simt_group *group, const char *what, const void *site, unsigned from) {
+  ((kg_simt_context *)group)->in_lane = 0;
   kg_simt_report_absent((kg_simt_context *)group, what, site, from);
   kg_simt_abandon((kg_simt_context *)group);
 }
 
 static void returned(kg_simt_group *group, const char *what, const void *site) {
+  ((kg_simt_context *)group)->in_lane = 0;
   kg_simt_report_returned((kg_simt_context *)group, what, site);
   kg_simt_abandon((kg_simt_context *)group);
 }
 
 static void misuse(kg_simt_group *group, const char *what, const void *site, const char *why) {
+  ((kg_simt_context *)group)->in_lane = 0;
   kg_simt_report_misuse((kg_simt_context *)group, what, site, why);
   kg_simt_abandon((kg_simt_context *)group);
 }
 
-const kg_simt_host kg_simt_host_functions = {begin, apart, absent, returned, misuse};
+static void pass(kg_simt_group *group, const void *address, unsigned long bytes, unsigned how,
+                 const void *site) {
+  (void)group, (void)address, (void)bytes, (void)how, (void)site;
+}
+
+const kg_simt_host kg_simt_host_unwatched = {begin, apart, absent, returned, misuse, pass};
+const kg_simt_host kg_simt_host_functions = {begin,    apart,  absent,
+                                             returned, misuse, kg_simt_check_access};

@@ -17,11 +17,10 @@
 #define __noinline__
 #define __launch_bounds__(...)
 
-struct kg_simt_xyz { unsigned x, y, z; };
-#define threadIdx (*(const kg_simt_xyz *)kg_simt.now->place)
-#define blockIdx (*(const kg_simt_xyz *)kg_simt.group->place)
-#define blockDim (*(const kg_simt_xyz *)kg_simt.group->threads)
-#define gridDim (*(const kg_simt_xyz *)kg_simt.group->groups)
+#define threadIdx kg_simt_xyz_of(kg_simt_now()->place)
+#define blockIdx kg_simt_xyz_of(kg_simt_now_group()->place)
+#define blockDim kg_simt_xyz_of(kg_simt_now_group()->threads)
+#define gridDim kg_simt_xyz_of(kg_simt_now_group()->groups)
 #define warpSize KG_SIMT_WAVE
 
 #define __syncthreads() kg_simt_barrier("__syncthreads")

@@ -2,6 +2,8 @@
 ** runs past it stops there.
 **
 ** Layout: guard page, slack, the bytes (aligned to 64), slack of under 64 bytes, guard page.
+** A checking device's allocations have wide margins around that, so that what runs far past one
+** is not in the next.
 ** The slack holds a pattern that is compared after each launch, which catches the few bytes
 ** that the pages cannot. */
 #include <stdio.h>
@@ -13,9 +15,12 @@
 #include "simt.h"
 
 #define PATTERN 0xa5
+#define WIDE_LEAST (1u << 20) /* a multiple of every page size */
 #define SLACK_CHECKED 256u /* bytes before an allocation, as far as its page reaches */
 
 typedef struct Block {
+  char *around; /* the whole mapping; pages is a part of it */
+  size_t around_bytes;
   char *pages;
   size_t page_bytes;
   char *start;
@@ -23,24 +28,26 @@ typedef struct Block {
 } Block;
 
 struct kg_simt_memory {
+  bool wide;
   pthread_mutex_t lock;
   Block *blocks;
   size_t count, room;
 };
 
-kg_simt_memory *kg_simt_memory_new(void) {
+kg_simt_memory *kg_simt_memory_new(bool wide) {
   kg_simt_memory *memory = calloc(1, sizeof *memory);
   if (memory && pthread_mutex_init(&memory->lock, NULL)) {
     free(memory);
     memory = NULL;
   }
+  if (memory) memory->wide = wide;
   return memory;
 }
 
 void kg_simt_memory_free(kg_simt_memory *memory) {
   if (!memory) return;
   for (size_t i = 0; i < memory->count; i++)
-    munmap(memory->blocks[i].pages, memory->blocks[i].page_bytes);
+    munmap(memory->blocks[i].around, memory->blocks[i].around_bytes);
   pthread_mutex_destroy(&memory->lock);
   free(memory->blocks);
   free(memory);
@@ -72,21 +79,28 @@ static size_t behind(const Block *block, size_t page) {
 kg_status kg_simt_memory_take(kg_simt_memory *memory, size_t bytes, void **address,
                               kg_error *error) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  if (bytes > SIZE_MAX / 2)
+  if (bytes > SIZE_MAX / 8)
     return kg_fail(error, KG_OUT_OF_MEMORY, "%zu bytes are more than this machine has", bytes);
   const size_t rounded = (bytes + 63) / 64 * 64, body = (rounded + page - 1) / page * page;
   Block block = {.page_bytes = body + 2 * page, .bytes = bytes};
-  block.pages = mmap(NULL, block.page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (block.pages == MAP_FAILED)
+  const size_t margin = memory->wide ? body + WIDE_LEAST : 0;
+  block.around_bytes = block.page_bytes + 2 * margin;
+  block.around = mmap(NULL, block.around_bytes, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (block.around == MAP_FAILED)
     return kg_fail(error, KG_OUT_OF_MEMORY, "no memory for %zu bytes", bytes);
+  block.pages = block.around + margin;
   block.start = block.pages + page + body - rounded;
-  if ((body && mprotect(block.pages + page, body, PROT_READ | PROT_WRITE)) ||
-      !record(memory, &block)) {
-    munmap(block.pages, block.page_bytes);
+  bool made = body == 0 || mprotect(block.pages + page, body, PROT_READ | PROT_WRITE) == 0;
+  if (made) { /* before another thread's check can see it */
+    memset(block.start - before(&block, page), PATTERN, before(&block, page));
+    memset(block.start + bytes, PATTERN, behind(&block, page));
+    made = record(memory, &block);
+  }
+  if (!made) {
+    munmap(block.around, block.around_bytes);
     return kg_fail(error, KG_OUT_OF_MEMORY, "no memory for %zu bytes", bytes);
   }
-  memset(block.start - before(&block, page), PATTERN, before(&block, page));
-  memset(block.start + bytes, PATTERN, behind(&block, page));
   *address = block.start;
   return KG_OK;
 }
@@ -95,7 +109,7 @@ void kg_simt_memory_give(kg_simt_memory *memory, void *address) {
   pthread_mutex_lock(&memory->lock);
   for (size_t i = 0; i < memory->count; i++)
     if (memory->blocks[i].start == address) {
-      munmap(memory->blocks[i].pages, memory->blocks[i].page_bytes);
+      munmap(memory->blocks[i].around, memory->blocks[i].around_bytes);
       memory->blocks[i] = memory->blocks[--memory->count];
       break;
     }
@@ -132,6 +146,16 @@ bool kg_simt_memory_check(kg_simt_memory *memory, char *text, size_t bytes) {
   return good;
 }
 
+bool kg_simt_memory_each(kg_simt_memory *memory,
+                         bool (*each)(void *data, const void *start, size_t bytes), void *data) {
+  bool good = true;
+  pthread_mutex_lock(&memory->lock);
+  for (size_t i = 0; i < memory->count && good; i++)
+    good = each(data, memory->blocks[i].start, memory->blocks[i].bytes);
+  pthread_mutex_unlock(&memory->lock);
+  return good;
+}
+
 bool kg_simt_memory_describe(kg_simt_memory *memory, const void *address, char *text,
                              size_t bytes) {
   const char *at = address;
@@ -139,7 +163,7 @@ bool kg_simt_memory_describe(kg_simt_memory *memory, const void *address, char *
   pthread_mutex_lock(&memory->lock);
   for (size_t i = 0; i < memory->count && !found; i++) {
     const Block *block = &memory->blocks[i];
-    if (at < block->pages || at >= block->pages + block->page_bytes) continue;
+    if (at < block->around || at >= block->around + block->around_bytes) continue;
     found = true;
     if (at < block->start)
       snprintf(text, bytes, "%zu bytes before an allocation of %zu bytes",

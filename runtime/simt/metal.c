@@ -22,8 +22,9 @@ static bool declares_shared(const char *line, size_t length) {
   if (i == 0 || length - i < sizeof word || strncmp(line + i, word, sizeof word - 1) != 0)
     return false;
   const char *bracket = memchr(line, '[', length), *end = line + length;
-  if (!bracket || memchr(line, '*', length) || memchr(line, '(', (size_t)(bracket - line)))
-    return false;
+  if (!bracket || memchr(line, '*', (size_t)(bracket - line)) ||
+      memchr(line, '(', (size_t)(bracket - line)))
+    return false; /* the extent itself may be a product */
   while (end > bracket && (end[-1] == ' ' || end[-1] == '\r')) end--;
   return end[-1] == ';';
 }
@@ -123,7 +124,7 @@ static kg_status write_call(const kg_source *source, const char *list, FILE *out
   char name[64];
   fprintf(out,
           "using kg_simt_entry = kg_simt_signature<decltype(%s)>;\n"
-          "static void kg_simt_call(const void *block) {\n  %s(",
+          "static KG_SIMT_UNCHECKED void kg_simt_call(const void *block) {\n  %s(",
           source->entry, source->entry);
   const char *start = list = skip(list);
   if (*list == ')')

@@ -151,26 +151,33 @@ struct kg_simt_position { /* one that a uint, a uint2, a uint3, or their ushort 
 };
 #define KG_SIMT_POSITION(name, from) \
   KG_SIMT_IN kg_simt_position kg_simt_##name() { \
-    const unsigned *v = from; \
-    return kg_simt_position{v[0], v[1], v[2]}; \
+    const kg_simt_xyz v = kg_simt_xyz_of(from); \
+    return kg_simt_position{v.x, v.y, v.z}; \
   }
-KG_SIMT_POSITION(thread_position_in_threadgroup, kg_simt.now->place)
-KG_SIMT_POSITION(threadgroup_position_in_grid, kg_simt.group->place)
-KG_SIMT_POSITION(threads_per_threadgroup, kg_simt.group->threads)
-KG_SIMT_POSITION(threadgroups_per_grid, kg_simt.group->groups)
+KG_SIMT_POSITION(thread_position_in_threadgroup, kg_simt_now()->place)
+KG_SIMT_POSITION(threadgroup_position_in_grid, kg_simt_now_group()->place)
+KG_SIMT_POSITION(threads_per_threadgroup, kg_simt_now_group()->threads)
+KG_SIMT_POSITION(threadgroups_per_grid, kg_simt_now_group()->groups)
 KG_SIMT_IN kg_simt_position kg_simt_thread_position_in_grid() {
-  const unsigned *t = kg_simt.now->place, *p = kg_simt.group->place, *n = kg_simt.group->threads;
-  return kg_simt_position{p[0] * n[0] + t[0], p[1] * n[1] + t[1], p[2] * n[2] + t[2]};
+  const kg_simt_xyz t = kg_simt_xyz_of(kg_simt_now()->place);
+  const kg_simt_xyz p = kg_simt_xyz_of(kg_simt_now_group()->place);
+  const kg_simt_xyz n = kg_simt_xyz_of(kg_simt_now_group()->threads);
+  return kg_simt_position{p.x * n.x + t.x, p.y * n.y + t.y, p.z * n.z + t.z};
 }
 KG_SIMT_IN kg_simt_position kg_simt_threads_per_grid() {
-  const unsigned *g = kg_simt.group->groups, *n = kg_simt.group->threads;
-  return kg_simt_position{g[0] * n[0], g[1] * n[1], g[2] * n[2]};
+  const kg_simt_xyz g = kg_simt_xyz_of(kg_simt_now_group()->groups);
+  const kg_simt_xyz n = kg_simt_xyz_of(kg_simt_now_group()->threads);
+  return kg_simt_position{g.x * n.x, g.y * n.y, g.z * n.z};
 }
-KG_SIMT_IN uint kg_simt_thread_index_in_threadgroup() { return kg_simt.now->number; }
-KG_SIMT_IN uint kg_simt_thread_index_in_simdgroup() { return kg_simt.now->index; }
-KG_SIMT_IN uint kg_simt_simdgroup_index_in_threadgroup() { return kg_simt.now->wave->number; }
+KG_SIMT_IN uint kg_simt_thread_index_in_threadgroup() {
+  return kg_simt_ours(kg_simt_now()->number);
+}
+KG_SIMT_IN uint kg_simt_thread_index_in_simdgroup() { return kg_simt_lane_index(); }
+KG_SIMT_IN uint kg_simt_simdgroup_index_in_threadgroup() {
+  return kg_simt_ours(kg_simt_ours(kg_simt_now()->wave)->number);
+}
 KG_SIMT_IN uint kg_simt_threads_per_simdgroup() { return KG_SIMT_WAVE; }
 KG_SIMT_IN uint kg_simt_simdgroups_per_threadgroup() {
-  const unsigned *n = kg_simt.group->threads;
-  return (n[0] * n[1] * n[2] + KG_SIMT_WAVE - 1) / KG_SIMT_WAVE;
+  const kg_simt_xyz n = kg_simt_xyz_of(kg_simt_now_group()->threads);
+  return (n.x * n.y * n.z + KG_SIMT_WAVE - 1) / KG_SIMT_WAVE;
 }

@@ -21,7 +21,7 @@ struct kg_simt_pool {
 
 /* ---- a thread's share of a job -------------------------------------------------------------- */
 
-static kg_simt_context *take_context(kg_simt_pool *pool) {
+kg_simt_context *kg_simt_context_take(kg_simt_pool *pool) {
   pthread_mutex_lock(&pool->lock);
   kg_simt_context *context = pool->idle;
   if (context) pool->idle = context->next;
@@ -29,7 +29,7 @@ static kg_simt_context *take_context(kg_simt_pool *pool) {
   return context ? context : kg_simt_context_new();
 }
 
-static void give_context(kg_simt_pool *pool, kg_simt_context *context) {
+void kg_simt_context_give(kg_simt_pool *pool, kg_simt_context *context) {
   pthread_mutex_lock(&pool->lock);
   context->next = pool->idle;
   pool->idle = context;
@@ -64,7 +64,7 @@ static void run_groups(kg_simt_job *job, kg_simt_context *context) {
 
 static void take_part(kg_simt_pool *pool, kg_simt_job *job) {
   kg_error error;
-  kg_simt_context *context = take_context(pool);
+  kg_simt_context *context = kg_simt_context_take(pool);
   kg_simt_copy *copy = NULL;
   if (!context) {
     kg_fail(&error, KG_OUT_OF_MEMORY, "kernel %s: no memory for a group's lanes",
@@ -75,12 +75,12 @@ static void take_part(kg_simt_pool *pool, kg_simt_job *job) {
   if (kg_simt_copy_take(job->function, &copy, &error)) fail_job(job, 0, &error);
   else {
     kg_simt_context_set(context, job, copy);
-    kg_simt_fault_enter(context);
+    kg_simt_fault_enter(context, job->function->device->seconds);
     run_groups(job, context);
     kg_simt_fault_leave(context);
     kg_simt_copy_give(job->function, copy);
   }
-  give_context(pool, context);
+  kg_simt_context_give(pool, context);
 }
 
 /* ---- helpers -------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../simt_check.h"
 #include "simt.h"
 
 typedef struct Text {
@@ -68,6 +69,18 @@ static void finish(kg_simt_context *context, const char *words) {
   kg_fail(&context->error, KG_DEVICE_FAILED, "%s", words);
 }
 
+static void trouble(kg_simt_context *context, kg_simt_class class_, int count, unsigned first,
+                    const void *first_site, unsigned second, const void *second_site) {
+  context->trouble =
+      (kg_simt_trouble){(int)class_, count, {first, second}, {first_site, second_site}};
+}
+
+static unsigned first_of(const unsigned char *set) {
+  unsigned i = 0;
+  while (i < KG_SIMT_THREADS && !set[i]) i++;
+  return i;
+}
+
 /* The threads of a wave that wait at its meeting: those before the running one in the ring. */
 static void waiting_of_wave(const kg_simt_wave *wave, const kg_simt_lane *lane,
                             unsigned char *set) {
@@ -113,6 +126,9 @@ void kg_simt_report_apart(kg_simt_context *context, const char *what, const void
       in_wave ? "; every lane of wave %u must come to the same one"
               : "; every thread of the group must come to the same one (wave %u)",
       lane->wave->number);
+  const bool barrier = !in_wave || lane->wave->barrier;
+  trouble(context, barrier ? KG_FOUND_BARRIER : KG_FOUND_LANES, 2, lane->number, site,
+          first_of(set), in_wave ? lane->wave->site : context->group.site);
   finish(context, words);
 }
 
@@ -130,6 +146,7 @@ void kg_simt_report_absent(kg_simt_context *context, const char *what, const voi
   else if (first + from >= context->threads)
     put(&text, ", which does not exist: the group has %u threads", context->threads);
   else put(&text, ", but that lane has returned");
+  trouble(context, KG_FOUND_LANES, 1, lane->number, site, 0, NULL);
   finish(context, words);
 }
 
@@ -145,6 +162,7 @@ void kg_simt_report_returned(kg_simt_context *context, const char *what, const v
   put_threads(&text, set, context->threads);
   put(&text, context->group.returned == 1 ? " has" : " have");
   put(&text, " returned; every thread of the group must come to a barrier");
+  trouble(context, KG_FOUND_BARRIER, 2, running(context)->number, site, first_of(set), NULL);
   finish(context, words);
 }
 
@@ -166,6 +184,8 @@ void kg_simt_report_leaving(kg_simt_context *context) {
   put_place(&text, context, in_wave ? wave->what : context->group.what,
             in_wave ? wave->site : context->group.site);
   put(&text, "; every thread of the group must come to a barrier");
+  trouble(context, KG_FOUND_BARRIER, 2, lane->number, NULL, first_of(set),
+          in_wave ? wave->site : context->group.site);
   finish(context, words);
 }
 
@@ -177,6 +197,7 @@ void kg_simt_report_misuse(kg_simt_context *context, const char *what, const voi
   put(&text, "thread %u: ", running(context)->number);
   put_place(&text, context, what, site);
   put(&text, ": %s", why);
+  trouble(context, KG_FOUND_LANES, 1, running(context)->number, site, 0, NULL);
   finish(context, words);
 }
 
@@ -203,7 +224,14 @@ void kg_simt_report_fault(kg_simt_context *context) {
   kg_simt_where(context->function, context->copy, context->fault_site, where, sizeof where);
   put_head(&text, context);
   put(&text, "thread %u ", running(context)->number);
-  if (context->fault == SIGSEGV && kg_simt_in_guard(context, context->fault_address))
+  trouble(context, context->fault == KG_SIMT_TIME ? KG_FOUND_ENDLESS : KG_FOUND_CRASH, 1,
+          running(context)->number, (const char *)context->fault_site + 1, 0, NULL);
+  if (context->fault == KG_SIMT_TIME)
+    put(&text,
+        "is at %s, and its group has taken more than %g seconds: it may never end "
+        "(KG_SIMT_SECONDS sets the limit)",
+        where, context->seconds);
+  else if (context->fault == SIGSEGV && kg_simt_in_guard(context, context->fault_address))
     put(&text, "needs more than the %u bytes of stack that a lane has, at %s", KG_SIMT_STACK_BYTES,
         where);
   else {

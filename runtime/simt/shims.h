@@ -7,7 +7,7 @@
 
 extern const char kg_embedded_abi_h[], kg_embedded_core_h[], kg_embedded_words_h[],
     kg_embedded_hip_h[];
-extern const char kg_embedded_cuda_h[], kg_embedded_metal_h[];
+extern const char kg_embedded_cuda_h[], kg_embedded_metal_h[], kg_embedded_checked_h[];
 
 typedef struct kg_simt_shim {
   const char *backend;

@@ -9,19 +9,18 @@
 **   fault.c     a lane's crash becomes a report
 **   report.c    what went wrong, in words
 **   lines.c     address -> "file:line"
+**   inlines.c   address -> the lines of the calls inlined there
+**   sanitize*.c watch accesses to memory, where the device is asked to (sanitize.h)
 **
 ** One launch is one kg_simt_job on its caller's stack, and a group runs in one kg_simt_context from
-** begin to end, so any number of launches may be under way at once.
-**
-** What a checker of memory accesses needs is here: the lane that runs is text->state->now (number,
-** wave, place), its group is text->state->group (place, phase: the barriers passed), the order of
-** lanes and waves is the job's (order, seed, strict), and shared arrays lie from text->shared to
-** text->shared_end. */
+** begin to end, so any number of launches may be under way at once. */
 #ifndef KG_SIMT_H
 #define KG_SIMT_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "../device.h"
 #include "abi.h"
@@ -29,6 +28,7 @@
 #define KG_SIMT_STACK_BYTES 65536u
 
 typedef struct kg_simt_lines kg_simt_lines;
+struct kg_simt_frame;
 
 /* ---- a loaded text -------------------------------------------------------------------------- */
 
@@ -48,6 +48,9 @@ struct kg_function {
   kg_simt_lines *lines; /* read at the first report */
   bool no_lines;
   size_t shared_bytes;
+  struct kg_simt_array *arrays; /* of a checked text: the shared arrays */
+  size_t array_count;
+  uint64_t image_bytes; /* how far a loaded copy reaches from its base */
   unsigned argument_bytes;
   unsigned wave;
   char kernel[128], entry[KG_NAME_BYTES];
@@ -64,6 +67,10 @@ void kg_simt_copy_give(kg_function *function, kg_simt_copy *copy);
 /* "templates/kernels/x.kc:12" for an address of this copy, or "an unknown place". */
 void kg_simt_where(kg_function *function, const kg_simt_copy *copy, const void *address, char *text,
                    size_t bytes);
+
+/* The lines of an address of this copy, from the innermost inlined call outwards: how many. */
+size_t kg_simt_frames_at(kg_function *function, const kg_simt_copy *copy, const void *address,
+                         struct kg_simt_frame *frames, size_t room);
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
@@ -105,6 +112,14 @@ typedef struct kg_simt_job {
   kg_error error;
 } kg_simt_job;
 
+/* What ended a group, for those who list findings (../simt_check.h): a class, and up to two
+** threads at their places. */
+typedef struct kg_simt_trouble {
+  int class_, count;
+  unsigned thread[2];
+  const void *site[2]; /* return addresses; NULL: none */
+} kg_simt_trouble;
+
 /* ---- a group -------------------------------------------------------------------------------- */
 
 typedef struct kg_simt_context {
@@ -115,7 +130,8 @@ typedef struct kg_simt_context {
   unsigned threads, wave_count, width;
   uint16_t lane_order[KG_SIMT_LANES], wave_order[KG_SIMT_THREADS / 32];
   void *sp;     /* where the scheduler waits */
-  char *stacks; /* KG_SIMT_THREADS of them, each above a guard page */
+  char *stacks;  /* KG_SIMT_THREADS of them, each above a guard page */
+  size_t stride; /* from one to the next */
   unsigned stacks_ready, stacks_free;
   uint16_t free_stack[KG_SIMT_THREADS];
   void *signal_stack; /* for the handler */
@@ -123,6 +139,15 @@ typedef struct kg_simt_context {
   kg_simt_copy *copy;
   const void *arguments;
   bool failed;
+  kg_simt_trouble trouble; /* with error */
+  struct kg_simt_check *check; /* NULL: accesses are not checked */
+  bool told;                   /* the checker has a finding for what ended the group */
+  volatile sig_atomic_t in_lane; /* the text runs, and may be stopped at any instruction */
+  uint64_t groups_begun, groups_seen; /* by the time limit's clock */
+  unsigned ticks;
+  timer_t timer;
+  bool has_timer;
+  double seconds; /* that a group may take; 0: no limit */
   int fault; /* the signal that ended a lane; 0: none */
   const void *fault_address, *fault_site;
   kg_error error;
@@ -140,6 +165,7 @@ bool kg_simt_group_run(kg_simt_context *context, const uint32_t place[3]);
 /* Leaves the group from one of its lanes, for good. */
 _Noreturn void kg_simt_abandon(kg_simt_context *context);
 extern const kg_simt_host kg_simt_host_functions;
+extern const kg_simt_host kg_simt_host_unwatched; /* lets each access of a checked text pass */
 
 /* In group.c's assembly: goes on at `to`, and comes back when someone goes on at *from. */
 void kg_simt_enter(void **from, void *to);
@@ -149,7 +175,10 @@ extern const char
 /* The stack's guard that the address lies in, or beside; false: none. */
 bool kg_simt_in_guard(const kg_simt_context *context, const void *address);
 
-/* ---- reports: each fills context->error ----------------------------------------------------- */
+/* All stacks with their guards. */
+const void *kg_simt_stacks(const kg_simt_context *context, size_t *bytes);
+
+/* ---- reports: each fills context->error and context->trouble --------------------------------- */
 
 void kg_simt_report_apart(kg_simt_context *context, const char *what, const void *site);
 void kg_simt_report_absent(kg_simt_context *context, const char *what, const void *site,
@@ -168,10 +197,13 @@ void kg_simt_report_fault(kg_simt_context *context);
 bool kg_simt_fault_open(void);
 void kg_simt_fault_close(void);
 
-/* Around the groups that a thread runs: where the handler's stack is. */
-void kg_simt_fault_enter(kg_simt_context *context);
+/* Around the groups that a thread runs: where the handler's stack is, and the time limit.  A
+** group that takes more than so many seconds of processor time ends as if it had crashed, with
+** KG_SIMT_TIME as its fault; 0: it may take any. */
+void kg_simt_fault_enter(kg_simt_context *context, double seconds);
 void kg_simt_fault_leave(kg_simt_context *context);
 #define KG_SIMT_SIGNAL_STACK 65536u
+#define KG_SIMT_TIME (-1)
 
 /* ---- the pool ------------------------------------------------------------------------------- */
 
@@ -179,17 +211,24 @@ typedef struct kg_simt_pool kg_simt_pool;
 kg_simt_pool *kg_simt_pool_new(unsigned threads); /* the caller of a launch included */
 void kg_simt_pool_free(kg_simt_pool *pool);
 kg_status kg_simt_pool_run(kg_simt_pool *pool, kg_simt_job *job, kg_error *error);
+/* For a thread that runs groups itself.  NULL: no memory. */
+kg_simt_context *kg_simt_context_take(kg_simt_pool *pool);
+void kg_simt_context_give(kg_simt_pool *pool, kg_simt_context *context);
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
 typedef struct kg_simt_memory kg_simt_memory;
-kg_simt_memory *kg_simt_memory_new(void);
+/* wide: each allocation is alone for at least its own size on either side. */
+kg_simt_memory *kg_simt_memory_new(bool wide);
 void kg_simt_memory_free(kg_simt_memory *memory); /* and every allocation */
 kg_status kg_simt_memory_take(kg_simt_memory *memory, size_t bytes, void **address,
                               kg_error *error);
 void kg_simt_memory_give(kg_simt_memory *memory, void *address);
 /* Bytes written just outside an allocation, where no guard page is: false, and the sentence. */
 bool kg_simt_memory_check(kg_simt_memory *memory, char *text, size_t bytes);
+/* Calls for each allocation until one answers false, which is the result then. */
+bool kg_simt_memory_each(kg_simt_memory *memory,
+                         bool (*each)(void *data, const void *start, size_t bytes), void *data);
 /* An address near an allocation, in words: "16 bytes past the end of an allocation of 64 bytes";
 ** false: near none. */
 bool kg_simt_memory_describe(kg_simt_memory *memory, const void *address, char *text, size_t bytes);
@@ -205,8 +244,9 @@ typedef struct kg_simt_compiler {
 /* identity: for kg_device.compiler.  KG_NO_COMPILER. */
 kg_status kg_simt_compiler_find(kg_simt_compiler *compiler, char *identity, size_t bytes,
                                 kg_error *error);
+/* checked: the text tells of each access (checked.h). */
 kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend, int wave,
-                          const kg_source *source, kg_blob *blob, kg_error *error);
+                          bool checked, const kg_source *source, kg_blob *blob, kg_error *error);
 
 /* A Metal text as C++ can take it, and the entry's call (metal.c).  The caller frees both. */
 kg_status kg_simt_metal_text(const kg_source *source, char **text, char **call, kg_error *error);
@@ -218,8 +258,15 @@ typedef struct kg_simt_device {
   const char *backend;
   int wave;
   kg_limits limits;
+  bool checked;
+  double seconds; /* of processor time that a group may take */
   kg_simt_pool *pool;
   kg_simt_memory *memory;
+  pthread_mutex_t lock; /* of checks and reports */
+  struct kg_simt_check *checks;   /* idle ones */
+  struct kg_simt_report *reports; /* the threads' */
 } kg_simt_device;
+
+bool kg_simt_is_simt(const kg_device *device);
 
 #endif

@@ -1,0 +1,327 @@
+/* companions_paged.c: see companions_paged.h. */
+#include "companions_paged.h"
+
+#include <stdlib.h>
+
+#include "device.h"
+
+enum {
+  SHARED_BYTES = 28 * 1024, /* what a group may use of 32 KiB for its teams' rows */
+  MOST_SPLITS = 32,
+  MOST_HEADS = 8,
+  MOST_TEAMS = 8,
+  TEAM = 32,          /* lanes of a team */
+  LANE_ELEMENTS = 32, /* of queries, that a lane keeps in registers */
+  LONGEST_HEAD = 512,
+  LARGEST_PAGE = 65536,
+  TOKENS_ALONE = 4096,
+  TOKENS_EACH = 512,
+  GROUPS_ELSEWHERE = 512,
+  GROUPS_A_CORE = 8,
+  LEAST_GROUPS = 64
+};
+
+static uint32_t clamp(uint32_t x, uint32_t low, uint32_t high) {
+  return x < low ? low : x > high ? high : x;
+}
+
+/* ---- cutting a launch ------------------------------------------------------------------------ */
+
+uint32_t kg_paged_splits(uint32_t head_dim, uint32_t wanted) {
+  const uint32_t row_floats = head_dim ? head_dim : 1;
+  const uint32_t most = clamp(SHARED_BYTES / 4 / row_floats, 1, MOST_SPLITS);
+  return wanted ? clamp(wanted, 1, most) : most;
+}
+
+kg_status kg_paged_v2_geometry(uint32_t head_dim, uint32_t q_heads, uint32_t kv_heads,
+                               kg_paged_geometry *geometry, kg_error *error) {
+  if (!geometry)
+    return kg_fail(error, KG_BAD_ARGUMENT, "kg_paged_v2_geometry: geometry must not be null");
+  if (head_dim == 0 || q_heads == 0 || kv_heads == 0)
+    return kg_fail(error, KG_BAD_ARGUMENT,
+                   "kg_paged_v2_geometry: head_dim %u, q_heads %u and kv_heads %u must be above 0",
+                   head_dim, q_heads, kv_heads);
+  if (head_dim > LONGEST_HEAD)
+    return kg_fail(error, KG_BAD_ARGUMENT,
+                   "kg_paged_v2_geometry: heads of %u elements; paged_v2_partial takes up to %d",
+                   head_dim, LONGEST_HEAD);
+  if (q_heads % kv_heads != 0)
+    return kg_fail(error, KG_BAD_ARGUMENT,
+                   "kg_paged_v2_geometry: %u query heads cannot share %u KV heads evenly", q_heads,
+                   kv_heads);
+  const uint32_t sharing = q_heads / kv_heads; /* query heads of a KV head */
+  const uint32_t lane_elements = (head_dim - 1) / TEAM + 1;
+  uint32_t heads = clamp(LANE_ELEMENTS / lane_elements, 1, MOST_HEADS);
+  if (heads > sharing) heads = sharing;
+  while (sharing % heads != 0) heads--;
+  const uint32_t rows = clamp(SHARED_BYTES / (heads * head_dim * 4), 1, MOST_TEAMS);
+  uint32_t teams = 1;
+  while (2 * teams <= rows) teams *= 2;
+  uint32_t runs = 1;
+  while (runs * TEAM * 4 < head_dim) runs *= 2;
+  *geometry = (kg_paged_geometry){runs, heads, sharing / heads, teams};
+  return KG_OK;
+}
+
+bool kg_paged_v2_pays(uint64_t tokens, size_t requests) {
+  if (requests <= 1) return tokens >= TOKENS_ALONE;
+  return tokens / TOKENS_EACH >= requests;
+}
+
+/* ---- page tables ----------------------------------------------------------------------------- */
+
+static bool sees(const kg_paged_request *r) { return r->visible > 0; }
+
+static int64_t first_page(const kg_paged_request *r, uint32_t page_size) {
+  return r->start / (int64_t)page_size;
+}
+
+/* After the last one that is seen. */
+static int64_t end_page(const kg_paged_request *r, uint32_t page_size) {
+  return ((int64_t)r->start + r->visible - 1) / page_size + 1;
+}
+
+static kg_status request_check(const kg_paged_request *r, size_t number, uint32_t page_size,
+                               kg_error *error) {
+  const int64_t end = (int64_t)r->start + r->visible;
+  if (r->start < 0)
+    return kg_fail(error, KG_BAD_ARGUMENT,
+                   "kg_page_table_make: request %zu begins at token %d, before its first", number,
+                   r->start);
+  if ((uint64_t)end_page(r, page_size) > r->row_count)
+    return kg_fail(error, KG_BAD_ARGUMENT,
+                   "kg_page_table_make: request %zu sees tokens %d to %lld, but its block table "
+                   "ends at page %zu of %u tokens",
+                   number, r->start, (long long)end - 1, r->row_count, page_size);
+  if (!r->rows)
+    return kg_fail(error, KG_BAD_ARGUMENT, "kg_page_table_make: request %zu has no block table",
+                   number);
+  for (int64_t p = first_page(r, page_size); p < end_page(r, page_size); p++)
+    if (r->rows[p] < 0)
+      return kg_fail(error, KG_BAD_ARGUMENT,
+                     "kg_page_table_make: request %zu sees page %lld, which has no physical row: "
+                     "was it written?",
+                     number, (long long)p);
+  return KG_OK;
+}
+
+/* One block for all five arrays. */
+static bool table_alloc(kg_page_table *t) {
+  const size_t most = SIZE_MAX / sizeof(int32_t) / 8;
+  if (t->requests > most || t->index_count > most) return false;
+  int32_t *at = malloc((t->index_count + 4 * t->requests + 1) * sizeof *at);
+  if (!at) return false;
+  t->indptr = at; /* the block's own address, for free() */
+  t->last_page_len = at += t->requests + 1;
+  t->first_page_offset = at += t->requests;
+  t->seq_lens = at += t->requests;
+  t->indices = at + t->requests;
+  return true;
+}
+
+kg_status kg_page_table_make(const kg_paged_request *requests, size_t count, uint32_t page_size,
+                             kg_page_table *table, kg_error *error) {
+  if (!table) return kg_fail(error, KG_BAD_ARGUMENT, "kg_page_table_make: table must not be null");
+  *table = (kg_page_table){0};
+  if (count > 0 && !requests)
+    return kg_fail(error, KG_BAD_ARGUMENT, "kg_page_table_make: requests must not be null");
+  if (page_size == 0 || page_size > LARGEST_PAGE)
+    return kg_fail(error, KG_BAD_ARGUMENT,
+                   "kg_page_table_make: pages of %u tokens; 1 to %d is expected", page_size,
+                   LARGEST_PAGE);
+  uint64_t pages = 0;
+  for (size_t i = 0; i < count; i++) {
+    const kg_paged_request *r = &requests[i];
+    if (!sees(r)) continue;
+    const kg_status s = request_check(r, i, page_size, error);
+    if (s != KG_OK) return s;
+    pages += (uint64_t)(end_page(r, page_size) - first_page(r, page_size));
+    if (pages > INT32_MAX)
+      return kg_fail(error, KG_TOO_LARGE,
+                     "kg_page_table_make: up to request %zu the requests see %llu pages; an i32 "
+                     "counts %d",
+                     i, (unsigned long long)pages, INT32_MAX);
+  }
+  kg_page_table t = {.requests = count, .index_count = (size_t)pages, .page_size = page_size};
+  if (!table_alloc(&t))
+    return kg_fail(error, KG_OUT_OF_MEMORY, "kg_page_table_make: no memory for %llu pages",
+                   (unsigned long long)pages);
+  int32_t at = 0;
+  for (size_t i = 0; i < count; i++) {
+    const kg_paged_request *r = &requests[i];
+    t.indptr[i] = at;
+    t.last_page_len[i] = t.first_page_offset[i] = t.seq_lens[i] = 0;
+    if (!sees(r)) continue;
+    for (int64_t p = first_page(r, page_size); p < end_page(r, page_size); p++)
+      t.indices[at++] = r->rows[p];
+    t.first_page_offset[i] = (int32_t)(r->start % (int64_t)page_size);
+    t.last_page_len[i] = (int32_t)(((int64_t)r->start + r->visible - 1) % page_size) + 1;
+    t.seq_lens[i] = r->visible;
+  }
+  t.indptr[count] = at;
+  *table = t;
+  return KG_OK;
+}
+
+void kg_page_table_free(kg_page_table *table) {
+  if (!table) return;
+  free(table->indptr);
+  *table = (kg_page_table){0};
+}
+
+static kg_status entry_check(const kg_page_table *t, size_t r, kg_error *error) {
+  const int64_t pages = (int64_t)t->indptr[r + 1] - t->indptr[r], page = t->page_size;
+  const int64_t last = t->last_page_len[r], first = t->first_page_offset[r], seen = t->seq_lens[r];
+  if (pages < 0)
+    return kg_fail(error, KG_BAD_ARGUMENT,
+                   "page table: request %zu has %lld pages: indptr falls from %d to %d", r,
+                   (long long)pages, t->indptr[r], t->indptr[r + 1]);
+  if (pages == 0) {
+    if (last == 0 && first == 0 && seen == 0) return KG_OK;
+    return kg_fail(error, KG_BAD_ARGUMENT,
+                   "page table: request %zu has no page, but last_page_len %lld, "
+                   "first_page_offset %lld and seq_len %lld; zeros are expected",
+                   r, (long long)last, (long long)first, (long long)seen);
+  }
+  if (first < 0 || first >= page)
+    return kg_fail(error, KG_BAD_ARGUMENT,
+                   "page table: request %zu begins at slot %lld of its first page; 0 to %lld is "
+                   "expected",
+                   r, (long long)first, (long long)page - 1);
+  if (last < 1 || last > page)
+    return kg_fail(error, KG_BAD_ARGUMENT,
+                   "page table: request %zu has %lld tokens in its last page; 1 to %lld is "
+                   "expected",
+                   r, (long long)last, (long long)page);
+  const int64_t counted = (pages - 1) * page + last - first;
+  if (counted < 1 || seen != counted)
+    return kg_fail(error, KG_BAD_ARGUMENT,
+                   "page table: request %zu sees %lld tokens, but its %lld pages of %lld from slot "
+                   "%lld to %lld of the last have %lld",
+                   r, (long long)seen, (long long)pages, (long long)page, (long long)first,
+                   (long long)last, (long long)counted);
+  return KG_OK;
+}
+
+kg_status kg_page_table_check(const kg_page_table *table, int64_t pool_pages, kg_error *error) {
+  const kg_page_table *t = table;
+  if (!t || !t->indptr || (t->index_count && !t->indices) ||
+      (t->requests && (!t->last_page_len || !t->first_page_offset || !t->seq_lens)))
+    return kg_fail(error, KG_BAD_ARGUMENT, "page table: it and its arrays must not be null");
+  if (t->page_size == 0 || t->page_size > LARGEST_PAGE)
+    return kg_fail(error, KG_BAD_ARGUMENT, "page table: pages of %u tokens; 1 to %d is expected",
+                   t->page_size, LARGEST_PAGE);
+  if (t->indptr[0] != 0)
+    return kg_fail(error, KG_BAD_ARGUMENT, "page table: indptr starts at %d; 0 is expected",
+                   t->indptr[0]);
+  for (size_t r = 0; r < t->requests; r++) {
+    const kg_status s = entry_check(t, r, error);
+    if (s != KG_OK) return s;
+  }
+  if ((uint64_t)t->indptr[t->requests] != t->index_count)
+    return kg_fail(error, KG_BAD_ARGUMENT,
+                   "page table: indptr ends at %d, but there are %zu indices",
+                   t->indptr[t->requests], t->index_count);
+  for (size_t r = 0; r < t->requests; r++)
+    for (int32_t i = t->indptr[r]; i < t->indptr[r + 1]; i++)
+      if (t->indices[i] < 0 || t->indices[i] >= pool_pages)
+        return kg_fail(error, KG_BAD_ARGUMENT,
+                       "page table: page %d of request %zu is physical page %d; the pool has %lld",
+                       i - t->indptr[r], r, t->indices[i], (long long)pool_pages);
+  return KG_OK;
+}
+
+uint64_t kg_page_table_tokens(const kg_page_table *table) {
+  uint64_t tokens = 0;
+  for (size_t r = 0; r < table->requests; r++) tokens += (uint64_t)table->seq_lens[r];
+  return tokens;
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+uint32_t kg_paged_target_groups(uint32_t apple_cores) {
+  if (apple_cores == 0) return GROUPS_ELSEWHERE;
+  if (apple_cores > UINT32_MAX / GROUPS_A_CORE) return UINT32_MAX;
+  const uint32_t groups = GROUPS_A_CORE * apple_cores;
+  return groups < LEAST_GROUPS ? LEAST_GROUPS : groups;
+}
+
+static uint32_t pages_of(const kg_page_table *t, size_t r) {
+  return (uint32_t)(t->indptr[r + 1] - t->indptr[r]);
+}
+
+static uint64_t request_chunks(const kg_page_table *t, size_t r, uint32_t pages_per_chunk) {
+  const uint32_t pages = pages_of(t, r);
+  return pages == 0 ? 1 : (pages - 1) / pages_per_chunk + 1;
+}
+
+uint64_t kg_paged_chunks(const kg_page_table *table, uint32_t pages_per_chunk) {
+  uint64_t chunks = 0;
+  if (pages_per_chunk == 0) return 0;
+  for (size_t r = 0; r < table->requests; r++) chunks += request_chunks(table, r, pages_per_chunk);
+  return chunks;
+}
+
+uint32_t kg_paged_pages_per_chunk(const kg_page_table *table, uint32_t groups_a_chunk,
+                                  uint32_t target, uint32_t least) {
+  if (groups_a_chunk == 0) groups_a_chunk = 1;
+  if (least == 0) least = 1;
+  uint32_t longest = 1;
+  for (size_t r = 0; r < table->requests; r++)
+    if (pages_of(table, r) > longest) longest = pages_of(table, r);
+  /* shorter chunks are never fewer: `low` reaches the target, or is the least there is */
+  const uint64_t wanted = ((uint64_t)target + groups_a_chunk - 1) / groups_a_chunk;
+  uint32_t low = least, high = longest;
+  while (low < high) {
+    const uint32_t middle = high - (high - low) / 2;
+    if (kg_paged_chunks(table, middle) >= wanted) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+kg_status kg_paged_plan_make(const kg_page_table *table, uint32_t pages_per_chunk,
+                             kg_paged_plan *plan, kg_error *error) {
+  if (!table || !plan)
+    return kg_fail(error, KG_BAD_ARGUMENT, "kg_paged_plan_make: table and plan must not be null");
+  *plan = (kg_paged_plan){0};
+  if (pages_per_chunk == 0)
+    return kg_fail(error, KG_BAD_ARGUMENT, "kg_paged_plan_make: a chunk needs at least one page");
+  if (table->requests == 0 || kg_page_table_tokens(table) == 0)
+    return kg_fail(error, KG_REQUIRE_FAILED,
+                   "kg_paged_plan_make: none of the %zu requests sees a token, so there is nothing "
+                   "to attend to: the answer is zeros",
+                   table->requests);
+  const uint64_t chunks = kg_paged_chunks(table, pages_per_chunk);
+  if (chunks > INT32_MAX)
+    return kg_fail(error, KG_TOO_LARGE,
+                   "kg_paged_plan_make: %llu chunks; an i32 counts %d: take more pages a chunk",
+                   (unsigned long long)chunks, INT32_MAX);
+  kg_paged_plan p = {.requests = table->requests, .chunks = (size_t)chunks,
+                     .pages_per_chunk = pages_per_chunk};
+  p.o_indptr = malloc((2 * p.chunks + p.requests + 1) * sizeof *p.o_indptr);
+  if (!p.o_indptr)
+    return kg_fail(error, KG_OUT_OF_MEMORY, "kg_paged_plan_make: no memory for %llu chunks",
+                   (unsigned long long)chunks);
+  p.request_indices = p.o_indptr + p.requests + 1;
+  p.kv_tile_indices = p.request_indices + p.chunks;
+  int32_t at = 0;
+  for (size_t r = 0; r < p.requests; r++) {
+    const int32_t own = (int32_t)request_chunks(table, r, pages_per_chunk);
+    p.o_indptr[r] = at;
+    p.merge = p.merge || own > 1;
+    for (int32_t tile = 0; tile < own; tile++, at++) {
+      p.request_indices[at] = (int32_t)r;
+      p.kv_tile_indices[at] = tile;
+    }
+  }
+  p.o_indptr[p.requests] = at;
+  *plan = p;
+  return KG_OK;
+}
+
+void kg_paged_plan_free(kg_paged_plan *plan) {
+  if (!plan) return;
+  free(plan->o_indptr);
+  *plan = (kg_paged_plan){0};
+}

@@ -1,0 +1,56 @@
+/* companions_qmm.h: what a caller of qmv and gather_qmm decides on the host: the instance for its
+** number of rows, the route for its mixture, and two strides for its index arrays.  Plain C; no
+** device is touched. */
+#ifndef KG_COMPANIONS_QMM_H
+#define KG_COMPANIONS_QMM_H
+
+#include "kg.h"
+
+/* qmv, qmv_mxfp4: the constant ROWS for M rows of x: 1 or 8; 0 where M is not 1 to 8, and a product
+** of matrices is the better choice. */
+uint32_t kg_qmv_rows(uint64_t M);
+
+/* ---- the route of a mixture's product -------------------------------------------------------- */
+
+/* Rows b of a batch: y[b] = x[lhs[b]] W[rhs[b]]^T. */
+typedef struct kg_gather_qmm {
+  uint64_t batch;      /* rows b */
+  uint64_t experts;    /* matrices of W */
+  uint64_t M;          /* rows of x to a row b */
+  uint64_t K;          /* columns of x */
+  kg_dtype dtype;      /* of x */
+  bool mxfp4;          /* W is MXFP4, else affine */
+  int bits;            /* of an affine code */
+  uint32_t group_size; /* of a scale: 32 for MXFP4 */
+  bool sorted;         /* rhs does not fall from row to row, as it is read through its strides */
+} kg_gather_qmm;
+
+typedef enum kg_gather_route {
+  KG_GATHER_NONE,          /* neither kernel takes it: the graph's gather_qmm */
+  KG_GATHER_GENERIC,       /* gather_qmm, gather_qmm_mxfp4 */
+  KG_GATHER_EXPERT_BATCHED /* gather_qmm_expert_batched, ..._mxfp4 */
+} kg_gather_route;
+
+/* Which kernel should take this product.  Expert-batched pays where experts have several rows each
+** that stand together: sorted, M = 1, f16 or bf16, at least 64 rows, at most 64 experts, at least 4
+** rows to an expert.  Whether lhs is given has no say in it.  why (may be NULL) gets the sentence:
+** the first condition that decided. */
+kg_gather_route kg_gather_qmm_route(const kg_gather_qmm *call, kg_error *why);
+
+/* ---- views of index arrays ------------------------------------------------------------------- */
+
+/* A batch of two dimensions and both index arrays' strides in it, as gather_qmm takes them. */
+typedef struct kg_gather_view {
+  uint32_t B0, B1;
+  uint32_t lhs_stride_0, lhs_stride_1, rhs_stride_0, rhs_stride_1;
+  uint32_t lhs_count, rhs_count; /* elements that the views span: at least so many must be there */
+} kg_gather_view;
+
+/* The same batch in two dimensions: neighbours that step evenly in both arrays become one, those of
+** size 1 fall away.  shape and the strides (in elements; 0: broadcast) have `rank` entries.
+** KG_BAD_ARGUMENT: more than two dimensions are left (make one index array contiguous), a negative
+** stride, no rows, a null pointer; KG_TOO_LARGE: a number does not fit. */
+kg_status kg_gather_view_of(int rank, const int64_t *shape, const int64_t *lhs_strides,
+                            const int64_t *rhs_strides, kg_gather_view *view, kg_error *error);
+
+#endif

@@ -1,0 +1,385 @@
+/* sanitize.c: a checked launch, from its objects to its findings. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sanitize.h"
+
+/* ---- checks, one for each launch under way ----------------------------------------------------- */
+
+static void check_free(kg_simt_check *check) {
+  if (!check) return;
+  kg_simt_check_free_cells(check);
+  free(check->group_epochs);
+  free(check->group_numbers);
+  free(check->findings);
+  free(check->kept);
+  free(check);
+}
+
+static kg_simt_check *check_take(kg_simt_device *device) {
+  pthread_mutex_lock(&device->lock);
+  kg_simt_check *check = device->checks;
+  if (check) device->checks = check->next;
+  pthread_mutex_unlock(&device->lock);
+  if (check) return check;
+  check = calloc(1, sizeof *check);
+  if (!check) return NULL;
+  check->findings = calloc(KG_SIMT_FINDINGS, sizeof *check->findings);
+  if (check->findings) return check;
+  free(check);
+  return NULL;
+}
+
+/* Large shadows are not kept, nor is one whose time runs out. */
+static void check_give(kg_simt_device *device, kg_simt_check *check) {
+  enum { KEPT_BYTES = 256 << 20 };
+  size_t bytes = check->kept_bytes;
+  for (size_t i = 0; i < KG_SIMT_OBJECTS; i++) bytes += check->cells[i].bytes;
+  if (bytes > KEPT_BYTES) {
+    kg_simt_check_free_cells(check);
+    free(check->kept);
+    check->kept = NULL, check->kept_bytes = 0;
+  }
+  if (check->group_first > UINT32_MAX / 2) {
+    kg_simt_check_free_cells(check);
+    check->group_first = 0;
+  }
+  pthread_mutex_lock(&device->lock);
+  check->next = device->checks;
+  device->checks = check;
+  pthread_mutex_unlock(&device->lock);
+}
+
+void kg_simt_check_close(kg_simt_device *device) {
+  for (kg_simt_check *check = device->checks, *next; check; check = next) {
+    next = check->next;
+    check_free(check);
+  }
+  for (kg_simt_report *report = device->reports, *next; report; report = next) {
+    next = report->next;
+    free(report);
+  }
+}
+
+/* ---- reports ------------------------------------------------------------------------------------- */
+
+/* This thread's; made on its first launch with findings.  NULL: none, or no memory. */
+static kg_simt_report *report_of(kg_simt_device *device, bool make) {
+  pthread_mutex_lock(&device->lock);
+  kg_simt_report *report = device->reports;
+  while (report && !pthread_equal(report->thread, pthread_self())) report = report->next;
+  if (!report && make && (report = calloc(1, sizeof *report))) {
+    report->thread = pthread_self();
+    report->next = device->reports;
+    device->reports = report;
+  }
+  pthread_mutex_unlock(&device->lock);
+  return report;
+}
+
+static void publish(kg_simt_device *device, const kg_simt_check *check) {
+  const int count = check ? check->finding_count : 0;
+  kg_simt_report *report = report_of(device, count > 0);
+  if (!report) return;
+  report->count = count;
+  if (count > 0)
+    memcpy(report->findings, check->findings, (size_t)count * sizeof *report->findings);
+}
+
+int kg_simt_findings(const kg_device *device, const kg_simt_finding **findings) {
+  if (findings) *findings = NULL;
+  if (!device || !kg_simt_is_simt(device)) return 0;
+  const kg_simt_report *report = report_of(device->self, false);
+  if (!report || report->count == 0) return 0;
+  if (findings) *findings = report->findings;
+  return report->count;
+}
+
+/* ---- objects --------------------------------------------------------------------------------------- */
+
+static kg_simt_object *add_object(kg_simt_check *check, kg_simt_kind kind, const void *start,
+                                  size_t bytes, const char *name) {
+  if (check->object_count == KG_SIMT_OBJECTS) return NULL;
+  kg_simt_object *object = &check->objects[check->object_count++];
+  *object = (kg_simt_object){
+      .kind = kind, .start = (uintptr_t)start, .bytes = bytes, .name = name, .grain = 1};
+  return object;
+}
+
+static size_t tensor_bytes(const kg_tensor *tensor) {
+  size_t count = kg_dtype_bytes(tensor->dtype);
+  for (int axis = 0; axis < tensor->rank; axis++) count *= (size_t)tensor->shape[axis];
+  return count;
+}
+
+static bool add_tensors(kg_simt_check *check, const kg_call *call) {
+  const kg_kernel *kernel = call->kernel;
+  for (int i = 0; i < kernel->arg_count; i++) {
+    const kg_tensor *tensor = &call->tensors[i];
+    kg_simt_object *object =
+        add_object(check, kernel->args[i].output ? KG_SIMT_OUTPUT : KG_SIMT_INPUT, tensor->data,
+                   tensor_bytes(tensor), kernel->args[i].name);
+    if (!object) return false;
+    object->tensor = tensor, object->argument = i;
+    object->grain = KG_SIMT_GRAIN;
+    if (kernel->args[i].output && !kg_simt_check_cells(check, object)) return false;
+  }
+  return true;
+}
+
+static bool add_allocation(void *data, const void *start, size_t bytes) {
+  kg_simt_check *check = data;
+  kg_simt_object *object =
+      add_object(check, KG_SIMT_MEMORY, start, bytes, "an allocation");
+  if (!object) return true; /* more than a kernel has arguments */
+  object->grain = KG_SIMT_GRAIN;
+  return kg_simt_check_cells(check, object);
+}
+
+static bool add_shared(kg_simt_check *check, kg_function *function, const kg_simt_copy *copy) {
+  for (size_t i = 0; i < function->array_count; i++) {
+    const kg_simt_array *array = &function->arrays[i];
+    kg_simt_object *object = add_object(check, KG_SIMT_SHARED, copy->base + array->offset,
+                                        (size_t)array->bytes, array->name);
+    if (!object) return false;
+    object->grain = array->bytes % 8 == 0 ? 8 : array->bytes % 4 == 0 ? 4 : 1;
+    if (!kg_simt_check_cells(check, object)) return false;
+  }
+  return true;
+}
+
+/* What the text uses of ours: its own constants and state, the argument block, the lanes. */
+static bool add_own(kg_simt_check *check, const kg_simt_copy *copy, const void *arguments,
+                    size_t argument_bytes) {
+  const kg_simt_context *context = check->context;
+  const kg_function *function = context->function;
+  const kg_simt_text_type *text = copy->text;
+  const char *base = copy->base, *end = base + function->image_bytes;
+  const char *shared = text->shared ? (const char *)text->shared : end;
+  const char *shared_end = text->shared ? (const char *)text->shared_end : end;
+  const size_t lanes = KG_SIMT_THREADS * sizeof *context->lanes;
+  const size_t waves = KG_SIMT_THREADS / 32 * sizeof *context->waves;
+  size_t stack_bytes;
+  const void *stacks = kg_simt_stacks(context, &stack_bytes);
+  return add_object(check, KG_SIMT_OWN, stacks, stack_bytes, "") &&
+         add_object(check, KG_SIMT_OWN, base, (size_t)(shared - base), "") &&
+         add_object(check, KG_SIMT_OWN, shared_end, (size_t)(end - shared_end), "") &&
+         add_object(check, KG_SIMT_OWN, context, sizeof *context, "") &&
+         add_object(check, KG_SIMT_OWN, context->lanes, lanes, "") &&
+         add_object(check, KG_SIMT_OWN, context->waves, waves, "") &&
+         add_object(check, KG_SIMT_OWN, arguments, argument_bytes, "");
+}
+
+/* ---- a run ------------------------------------------------------------------------------------------- */
+
+static bool begin_group(kg_simt_check *check, uint64_t number) {
+  if (check->groups_run == check->groups_room) {
+    const size_t room = check->groups_room ? 2 * check->groups_room : 256;
+    uint32_t *epochs = realloc(check->group_epochs, room * sizeof *epochs);
+    if (epochs) check->group_epochs = epochs;
+    uint64_t *numbers = realloc(check->group_numbers, room * sizeof *numbers);
+    if (numbers) check->group_numbers = numbers;
+    if (!epochs || !numbers) return false;
+    check->groups_room = room;
+  }
+  check->group_epochs[check->groups_run] = check->group_first;
+  check->group_numbers[check->groups_run++] = number;
+  return true;
+}
+
+/* All groups, one after another; accesses are watched in forward order only.  False: out of memory, with the error. */
+static bool run(kg_simt_check *check, kg_simt_job *job, kg_simt_order order, bool *stopped,
+                kg_error *error) {
+  enum { STOPPED_MOST = 4 }; /* a kernel that fails so often has said enough */
+  kg_simt_context *context = check->context;
+  const uint32_t *groups = job->grid.groups;
+  unsigned stopped_count = 0;
+  job->order = order, job->strict = true;
+  kg_simt_context_set(context, job, context->copy);
+  context->check = check;
+  if (order != KG_SIMT_FORWARD) context->copy->text->state->host = &kg_simt_host_unwatched;
+  check->groups_run = 0;
+  check->launch_first = check->group_first + 1;
+  check->group_first = check->launch_first;
+  check->doubt.object = NULL;
+  for (uint64_t i = 0; i < job->groups && stopped_count < STOPPED_MOST; i++) {
+    const uint64_t g = order == KG_SIMT_FORWARD ? i : job->groups - 1 - i, row = g / groups[0];
+    const uint32_t place[3] = {(uint32_t)(g % groups[0]), (uint32_t)(row % groups[1]),
+                               (uint32_t)(row / groups[1])};
+    bool good = begin_group(check, g);
+    if (!good || check->group_first > UINT32_MAX - 65536) check->no_memory = true;
+    else if (!kg_simt_group_run(context, place)) {
+      stopped_count++;
+      if (check->no_memory || context->error.status == KG_OUT_OF_MEMORY) check->no_memory = true;
+      else if (!context->told) kg_simt_found_trouble(check);
+    }
+    if (check->no_memory) {
+      kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory to check its launch",
+              job->function->kernel);
+      return false;
+    }
+    kg_simt_check_doubt(check);
+    check->group_first += context->group.phase + 1;
+  }
+  *stopped = stopped_count > 0;
+  return true;
+}
+
+/* ---- at the end ------------------------------------------------------------------------------------- */
+
+static void look_for_unwritten(kg_simt_check *check) {
+  for (size_t i = 0; i < check->object_count; i++) {
+    const kg_simt_object *object = &check->objects[i];
+    if (object->kind != KG_SIMT_OUTPUT) continue;
+    const size_t bytes = kg_dtype_bytes(object->tensor->dtype), grain = object->grain;
+    size_t first = 0, missing = 0, counted = 0; /* elements up to counted are */
+    for (size_t at = 0; at < object->bytes; at += grain) {
+      if (object->cells[at / grain].written >= check->launch_first) continue;
+      const size_t after = at + grain < object->bytes ? at + grain : object->bytes;
+      if (at / bytes > counted) counted = at / bytes;
+      if (missing == 0) first = counted;
+      for (; counted * bytes < after; counted++) missing++;
+    }
+    if (missing > 0) kg_simt_found_never_written(check, object, first * bytes, missing);
+  }
+}
+
+/* The outputs' bytes, one behind another. */
+static size_t output_bytes(const kg_simt_check *check) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < check->object_count; i++)
+    if (check->objects[i].kind == KG_SIMT_OUTPUT) bytes += check->objects[i].bytes;
+  return bytes;
+}
+
+static void copy_outputs(const kg_simt_check *check, unsigned char *kept, bool save) {
+  for (size_t i = 0; i < check->object_count; i++) {
+    const kg_simt_object *object = &check->objects[i];
+    if (object->kind != KG_SIMT_OUTPUT) continue;
+    if (save) memcpy(kept, (const void *)object->start, object->bytes);
+    else memcpy((void *)object->start, kept, object->bytes);
+    kept += object->bytes;
+  }
+}
+
+static void compare_outputs(kg_simt_check *check, const unsigned char *kept, const char *order) {
+  for (size_t i = 0; i < check->object_count; i++) {
+    const kg_simt_object *object = &check->objects[i];
+    if (object->kind != KG_SIMT_OUTPUT) continue;
+    const unsigned char *now = (const unsigned char *)object->start;
+    if (memcmp(now, kept, object->bytes) != 0) {
+      const size_t bytes = kg_dtype_bytes(object->tensor->dtype);
+      size_t first = 0;
+      uint64_t count = 0;
+      for (size_t at = 0; at < object->bytes; at += bytes) {
+        if (memcmp(now + at, kept + at, bytes) == 0) continue;
+        if (count++ == 0) first = at / bytes;
+      }
+      kg_simt_found_order(check, object, first, count, kept + first * bytes, now + first * bytes,
+                          order);
+    }
+    kept += object->bytes;
+  }
+}
+
+/* before: the outputs as they were before the launch; behind it, room for as many bytes.  False:
+** out of memory, with the error. */
+static bool run_in_other_orders(kg_simt_check *check, kg_simt_job *job, unsigned char *before,
+                                size_t bytes, kg_error *error) {
+  static const struct {
+    kg_simt_order order;
+    const char *name;
+  } orders[] = {{KG_SIMT_REVERSE, "reverse"}, {KG_SIMT_SHUFFLED, "a shuffled"}};
+  unsigned char *forward = before + bytes;
+  bool stopped, good = true;
+  copy_outputs(check, forward, true);
+  job->seed = 0x6b67656e;
+  for (size_t i = 0; i < 2 && good && check->finding_count == 0; i++) {
+    copy_outputs(check, before, false);
+    good = run(check, job, orders[i].order, &stopped, error);
+    if (good && !stopped && check->finding_count == 0)
+      compare_outputs(check, forward, orders[i].name);
+  }
+  copy_outputs(check, forward, false);
+  return good;
+}
+
+static unsigned char *keep(kg_simt_check *check, size_t bytes) {
+  if (bytes <= check->kept_bytes) return check->kept;
+  free(check->kept);
+  check->kept = malloc(bytes);
+  check->kept_bytes = check->kept ? bytes : 0;
+  return check->kept;
+}
+
+static kg_status run_all(kg_simt_check *check, kg_simt_job *job, const kg_call *call,
+                         kg_error *error) {
+  const size_t bytes = output_bytes(check);
+  unsigned char *before = keep(check, 2 * bytes + 1);
+  bool stopped;
+  if (!before)
+    return kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory to check its launch",
+                   job->function->kernel);
+  copy_outputs(check, before, true);
+  bool good = run(check, job, KG_SIMT_FORWARD, &stopped, error);
+  if (good && call && !stopped && check->finding_count == 0) look_for_unwritten(check);
+  if (good && call && !stopped && check->finding_count == 0)
+    good = run_in_other_orders(check, job, before, bytes, error);
+  return good ? KG_OK : KG_OUT_OF_MEMORY;
+}
+
+/* ---- the launch -------------------------------------------------------------------------------------- */
+
+static void reset(kg_simt_check *check, kg_simt_context *context) {
+  check->context = context;
+  check->object_count = 0;
+  check->finding_count = 0;
+  check->no_memory = false;
+  memset(check->sites, 0, sizeof check->sites);
+  for (int i = 0; i < KG_SIMT_PAIRS; i++) check->pairs[i].class_ = -1;
+}
+
+static kg_status checked(kg_simt_device *device, kg_simt_check *check, kg_simt_context *context,
+                         kg_simt_copy *copy, kg_simt_job *job, size_t argument_bytes,
+                         const kg_call *call, kg_error *error) {
+  reset(check, context);
+  kg_simt_context_set(context, job, copy);
+  const bool had = (call ? add_tensors(check, call)
+                         : kg_simt_memory_each(device->memory, add_allocation, check)) &&
+                   add_shared(check, job->function, copy) &&
+                   add_own(check, copy, job->arguments, argument_bytes);
+  if (!had)
+    return kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory to check its launch",
+                   job->function->kernel);
+  kg_simt_fault_enter(context, device->seconds * 20);
+  const kg_status status = run_all(check, job, call, error);
+  kg_simt_fault_leave(context);
+  return status;
+}
+
+kg_status kg_simt_check_launch(kg_simt_device *device, kg_simt_job *job, size_t argument_bytes,
+                               const kg_call *call, kg_error *error) {
+  kg_simt_copy *copy = NULL;
+  kg_simt_context *context = kg_simt_context_take(device->pool);
+  kg_simt_check *check = check_take(device);
+  publish(device, NULL);
+  kg_status status = KG_OK;
+  if (!context || !check)
+    status = kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory to check its launch",
+                     job->function->kernel);
+  else status = kg_simt_copy_take(job->function, &copy, error);
+  if (status == KG_OK)
+    status = checked(device, check, context, copy, job, argument_bytes, call, error);
+  if (status == KG_OK && check->finding_count > 0) {
+    publish(device, check);
+    kg_simt_findings_message(check, error);
+    status = KG_DEVICE_FAILED;
+  }
+  if (copy) kg_simt_copy_give(job->function, copy);
+  if (check) check_give(device, check);
+  if (context) {
+    context->check = NULL;
+    kg_simt_context_give(device->pool, context);
+  }
+  return status;
+}

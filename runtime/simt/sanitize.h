@@ -1,0 +1,166 @@
+/* sanitize.h: the parts of the checker, for each other.
+**
+**   sanitize.c         a checked launch, from its objects to its findings
+**   sanitize_access.c  what happens at each access
+**   sanitize_words.c   findings in words
+**   arrays.c           the shared arrays of a text, by name
+**   checked.h          the part of the shim
+**
+** Memory is a list of objects: an input, an output, a shared array, or what is the scheduler's
+** own and passes unwatched.  Outputs and shared arrays have a shadow: one cell a grain (16
+** bytes, or the smallest piece that was ever accessed on its own), which knows the last write
+** and up to two readers of the phase that last read it; two are enough to have one that is not
+** the writer.  Groups run one after another, and time is a number, the epoch, that grows with
+** each group and with each barrier: so the epochs of a group are one interval, equal epochs are
+** the same phase of the same group, and no cell is ever cleared. */
+#ifndef KG_SIMT_SANITIZE_H
+#define KG_SIMT_SANITIZE_H
+
+#include "../simt_check.h"
+#include "simt.h"
+
+enum { KG_SIMT_FINDINGS = 64, KG_SIMT_SITES = 1024, KG_SIMT_PAIRS = 512 };
+#define KG_SIMT_NOBODY UINT16_MAX
+#define KG_SIMT_GRAIN 16u /* bytes: the largest, and what outputs begin with */
+
+typedef struct kg_simt_cell {
+  uint32_t written, read;                     /* epochs; 0: never */
+  uint32_t write_site, read_site, other_site; /* offsets into the object */
+  uint16_t writer, reader, other;             /* threads; other: the second one of the phase */
+} kg_simt_cell;
+
+typedef enum kg_simt_kind {
+  KG_SIMT_OWN,    /* the scheduler's */
+  KG_SIMT_INPUT,
+  KG_SIMT_OUTPUT,
+  KG_SIMT_MEMORY, /* an allocation, where no call says what it is for */
+  KG_SIMT_SHARED
+} kg_simt_kind;
+
+typedef struct kg_simt_object {
+  kg_simt_kind kind;
+  uintptr_t start;
+  size_t bytes;
+  size_t grain;        /* bytes a cell */
+  kg_simt_cell *cells; /* of outputs and shared arrays */
+  const char *name;
+  const kg_tensor *tensor; /* NULL: a shared array, or an allocation without one */
+  int argument;
+} kg_simt_object;
+
+/* A mapping for cells, kept from launch to launch. */
+typedef struct kg_simt_cells {
+  kg_simt_cell *cells;
+  size_t bytes;
+} kg_simt_cells;
+
+typedef struct kg_simt_site { /* what an instruction last accessed */
+  const void *site; /* one further for a write: a copy reads and writes at one place */
+  const kg_simt_object *object;
+} kg_simt_site;
+
+/* A write that races with an earlier one, if it writes another value: looked at when the next
+** thing happens. */
+typedef struct kg_simt_doubt {
+  const kg_simt_object *object; /* NULL: none */
+  const void *address;
+  size_t bytes, offset;
+  unsigned char before[16];
+  const void *site;
+  kg_simt_cell cell; /* as it was */
+  uint16_t thread;
+} kg_simt_doubt;
+
+typedef struct kg_simt_pair { /* a finding's places, known before their lines are */
+  int class_;
+  const void *first, *second;
+  int finding;
+} kg_simt_pair;
+
+enum { KG_SIMT_OBJECTS = KG_MAX_ARGS + 256 };
+
+typedef struct kg_simt_check {
+  struct kg_simt_check *next; /* among the idle ones */
+  kg_simt_context *context;
+  kg_simt_object objects[KG_SIMT_OBJECTS];
+  kg_simt_cells cells[KG_SIMT_OBJECTS];
+  size_t object_count;
+  kg_simt_site sites[KG_SIMT_SITES];
+  uint32_t launch_first, group_first; /* epochs */
+  uint32_t *group_epochs;             /* the first of each group of this run, in running order */
+  uint64_t *group_numbers;            /* and which group that was */
+  size_t groups_run, groups_room;
+  kg_simt_doubt doubt;
+  kg_simt_pair pairs[KG_SIMT_PAIRS];
+  kg_simt_finding *findings; /* KG_SIMT_FINDINGS */
+  int finding_count;
+  bool no_memory;
+  unsigned char *kept; /* outputs: as they were before the launch, and after the first run */
+  size_t kept_bytes;
+} kg_simt_check;
+
+/* ---- sanitize_access.c ------------------------------------------------------------------------ */
+
+/* The host's function of that name (abi.h). */
+void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned long bytes,
+                          unsigned how, const void *site);
+/* Looks at a write in doubt, if there is one. */
+void kg_simt_check_doubt(kg_simt_check *check);
+/* Cells for all bytes of the object, every one of them never accessed.  False: no memory. */
+bool kg_simt_check_cells(kg_simt_check *check, kg_simt_object *object);
+void kg_simt_check_free_cells(kg_simt_check *check);
+
+/* ---- sanitize_words.c ------------------------------------------------------------------------- */
+
+typedef struct kg_simt_actor { /* a thread that did something */
+  const void *site;
+  uint16_t thread;
+  uint64_t group; /* its number in the grid */
+} kg_simt_actor;
+
+/* Each adds a finding, or counts it with one that has the same class and the same lines. */
+void kg_simt_found_race(kg_simt_check *check, const kg_simt_object *object, size_t offset,
+                        size_t bytes, const char *does, const kg_simt_actor *actor,
+                        const char *others, const kg_simt_actor *other);
+void kg_simt_found_access(kg_simt_check *check, kg_simt_class class_, const kg_simt_object *object,
+                          int64_t offset, size_t bytes, bool writes, const kg_simt_actor *actor);
+/* What stopped the group: context->error and context->trouble. */
+void kg_simt_found_trouble(kg_simt_check *check);
+void kg_simt_found_never_written(kg_simt_check *check, const kg_simt_object *object, size_t first,
+                                 uint64_t count);
+void kg_simt_found_order(kg_simt_check *check, const kg_simt_object *object, size_t element,
+                         uint64_t count, const void *forward, const void *other,
+                         const char *order);
+/* The sentences, for a launch's message. */
+void kg_simt_findings_message(const kg_simt_check *check, kg_error *error);
+
+/* ---- arrays.c ----------------------------------------------------------------------------------- */
+
+typedef struct kg_simt_array {
+  uint64_t offset; /* from the object's base */
+  uint64_t bytes;
+  char name[64];
+} kg_simt_array;
+
+/* The arrays between those offsets, gaps left out, by address: how many were found, of which at
+** most `room` are in arrays. */
+size_t kg_simt_arrays(const unsigned char *object, size_t size, uint64_t from, uint64_t to,
+                      kg_simt_array *arrays, size_t room);
+/* How far the loaded object reaches from its base. */
+uint64_t kg_simt_image_bytes(const unsigned char *object, size_t size);
+
+/* ---- sanitize.c ----------------------------------------------------------------------------------- */
+
+/* The findings of each thread's last launch on a device. */
+typedef struct kg_simt_report {
+  struct kg_simt_report *next;
+  pthread_t thread;
+  int count;
+  kg_simt_finding findings[KG_SIMT_FINDINGS];
+} kg_simt_report;
+
+kg_status kg_simt_check_launch(kg_simt_device *device, kg_simt_job *job, size_t argument_bytes,
+                               const kg_call *call, kg_error *error);
+void kg_simt_check_close(kg_simt_device *device);
+
+#endif
