@@ -155,8 +155,9 @@ static void check_absent(Check *c, const Node *n) {
       FAULT(c, n->at, D_BODY_REFUSED, absent[i].what);
       NOTE(c, "%s", absent[i].instead);
     }
-  if (n->kind == CXCursor_CallExpr && n->count &&
-      node_strip(n->child[0])->kind == CXCursor_MemberRefExpr) {
+  const Node *callee = n->kind == CXCursor_CallExpr && n->count ? node_strip(n->child[0]) : NULL;
+  /* a member that is a struct stands there when it is copied: that is a call of a constructor */
+  if (callee && callee->kind == CXCursor_MemberRefExpr && callee->canonical != CXType_Record) {
     FAULT(c, n->at, D_BODY_REFUSED, "a call of a member function");
     NOTE(c, "a struct holds data only: write a plain function in lib/");
   }

@@ -6,11 +6,14 @@
 #include "library.h"
 
 /* Both enumerations have one order, so a value passes as it is. */
-_Static_assert((int)DT_F32 == (int)KG_F32 && (int)DT_U64 == (int)KG_U64 && (int)DTYPES == (int)KG_DTYPES,
+_Static_assert((int)DT_F32 == (int)KG_F32 && (int)DT_U64 == (int)KG_U64 &&
+                   (int)DTYPES == (int)KG_DTYPES,
                "Dtype and kg_dtype have the same order");
-_Static_assert((int)EX_INT == (int)KG_OP_INT && (int)EX_CEIL_DIV == (int)KG_OP_CEIL_DIV && (int)EX_WHEN == (int)KG_OP_WHEN,
+_Static_assert((int)EX_INT == (int)KG_OP_INT && (int)EX_CEIL_DIV == (int)KG_OP_CEIL_DIV &&
+                   (int)EX_WHEN == (int)KG_OP_WHEN,
                "ExprOp and kg_op have the same order");
-_Static_assert((int)MAX_ARGS == KG_MAX_ARGS && (int)MAX_CONSTS == KG_MAX_CONSTS && (int)MAX_DIMS == KG_MAX_DIMS,
+_Static_assert((int)MAX_ARGS == KG_MAX_ARGS && (int)MAX_CONSTS == KG_MAX_CONSTS &&
+                   (int)MAX_DIMS == KG_MAX_DIMS,
                "generator and runtime have the same limits");
 
 static int step_count(const Expr *e) {
@@ -36,7 +39,8 @@ static kg_expr expr_of(Arena *a, const Kernel *k, const Expr *e) {
   return (kg_expr){expr_text(a, e), count, steps};
 }
 
-static const kg_port *port_of(Arena *a, const Kernel *k, const Port *p, const Facts *facts, const char *text) {
+static const kg_port *port_of(Arena *a, const Kernel *k, const Port *p, const Facts *facts,
+                              const char *text) {
   const Backend *b = p->backend;
   kg_port *port = arena_alloc(a, sizeof *port);
   port->backend = b->name;
@@ -48,14 +52,17 @@ static const kg_port *port_of(Arena *a, const Kernel *k, const Port *p, const Fa
   port->waves = p->waves;
   for (int i = 0; i < 3; i++) {
     port->groups[i] = expr_of(a, k, port_expr(a, p, k->groups[i]));
-    port->threads[i] = expr_of(a, k, port_expr(a, p, p->threads[i] ? p->threads[i] : k->threads[i]));
+    port->threads[i] = expr_of(a, k,
+                               port_expr(a, p, p->threads[i] ? p->threads[i] : k->threads[i]));
   }
   for (int i = 0; i < WAVES; i++)
-    if ((p->waves & (1u << i)) && facts->shared_bytes[i] > port->shared_bytes) port->shared_bytes = facts->shared_bytes[i];
+    if ((p->waves & (1u << i)) && facts->shared_bytes[i] > port->shared_bytes)
+      port->shared_bytes = facts->shared_bytes[i];
   return port;
 }
 
-static const KernelPorts *ports_of(Arena *a, const Kernel *k, Facts *const *facts, const char *const *texts) {
+static const KernelPorts *ports_of(Arena *a, const Kernel *k, Facts *const *facts,
+                                   const char *const *texts) {
   KernelPorts *ports = arena_alloc(a, sizeof *ports);
   kg_other_port *others = arena_alloc(a, ((size_t)k->port_count + 1) * sizeof *others);
   int other_count = 0;
@@ -64,7 +71,9 @@ static const KernelPorts *ports_of(Arena *a, const Kernel *k, Facts *const *fact
   for (int i = 0; i < k->port_count; i++) {
     const Port *p = &k->ports[i];
     const char *slot = p->backend->slot;
-    const kg_port *port = !p->absent && facts[i] ? port_of(a, k, p, facts[i], texts ? texts[i] : NULL) : NULL;
+    const kg_port *port = !p->absent && facts[i]
+                              ? port_of(a, k, p, facts[i], texts ? texts[i] : NULL)
+                              : NULL;
     const char *why = p->absent ? p->absent : port ? NULL : "its body was refused";
     if (slot && strcmp(slot, "metal") == 0) {
       ports->metal = port;
@@ -83,7 +92,8 @@ static const KernelPorts *ports_of(Arena *a, const Kernel *k, Facts *const *fact
   return ports;
 }
 
-const kg_kernel *bridge_kernel(Arena *a, const Kernel *k, Facts *const *facts, const char *const *texts) {
+const kg_kernel *bridge_kernel(Arena *a, const Kernel *k, Facts *const *facts,
+                               const char *const *texts) {
   kg_kernel *to = arena_alloc(a, sizeof *to);
   to->name = k->name;
   to->summary = k->summary;
@@ -123,9 +133,9 @@ const kg_kernel *bridge_kernel(Arena *a, const Kernel *k, Facts *const *facts, c
   to->arg_count = k->arg_count;
   to->args = args;
 
-  kg_expr *require = arena_alloc(a, MAX_REQUIRES * sizeof *require);
-  for (int i = 0; i < k->require_count; i++) require[i] = expr_of(a, k, k->require[i]);
-  to->require_count = k->require_count;
+  const Expr **requires = kernel_requires(a, k, &to->require_count);
+  kg_expr *require = arena_alloc(a, ((size_t)to->require_count + 1) * sizeof *require);
+  for (int i = 0; i < to->require_count; i++) require[i] = expr_of(a, k, requires[i]);
   to->require = require;
 
   to->ports = ports_of(a, k, facts, texts);

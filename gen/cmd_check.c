@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "library.h"
+#include "ledger.h"
 #include "output.h"
 
 static const OptionRow rows[] = {
@@ -21,9 +21,8 @@ static const Command command = {
     .operands_max = 0,
 };
 
-/* The command that brings the files up to date, with the options that this one was given. */
-static const char *mending(Arena *a, const LibraryOptions *lo) {
-  const char *text = "kgen";
+/* The command that brings files up to date, with the options that this one was given. */
+static const char *mending(Arena *a, const char *text, const LibraryOptions *lo) {
   if (lo->spec) text = arena_printf(a, "%s -f %s", text, quoted(a, lo->spec));
   if (lo->output) text = arena_printf(a, "%s -o %s", text, quoted(a, lo->output));
   if (lo->templates) text = arena_printf(a, "%s -t %s", text, quoted(a, lo->templates));
@@ -37,9 +36,13 @@ int cmd_check(int argc, char **argv) {
   Arena *a = arena_new();
   const LibraryOptions lo = library_options(&command, &o);
   const Library *l = library_open(a, &lo);
-  status = l && outputs_check(l, library_output_folder(a, &lo), mending(a, &lo), stdout) == 0
-               ? EXIT_FINE
-               : EXIT_FINDINGS;
+  status = EXIT_FINDINGS;
+  if (l) {
+    const char *folder = library_output_folder(a, &lo);
+    int findings = outputs_check(l, folder, mending(a, "kgen", &lo), stdout);
+    findings += ledger_check(a, l, arena_printf(a, "%s/%s", folder, LEDGER_FILE), mending(a, "kgen ledger", &lo), stdout);
+    if (findings == 0) status = EXIT_FINE;
+  }
   arena_free(a);
   return status;
 }

@@ -44,8 +44,7 @@ int cmd_ledger(int argc, char **argv) {
   const long jobs = jobs_text != NULL ? strtol(jobs_text, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);
   if (jobs < 1 || jobs > 64) return usage_error(&command, "--jobs takes a number from 1 to 64");
   const char *roots = option_value(&command, &options, "roots");
-  if (roots == NULL) roots = getenv("KGEN_ROCM");
-  if (roots == NULL) roots = "/var/tmp/kgen-rocm";
+  if (roots == NULL) roots = ledger_roots();
   const bool check = option_value(&command, &options, "check") != NULL;
 
   Arena *a = arena_new();

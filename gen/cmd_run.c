@@ -1,4 +1,5 @@
-/* cmd_run.c: `kgen run`: launches one kernel once, on made-up data, and puts it to its reference. */
+/* cmd_run.c: `kgen run`: launches one kernel once, on made-up data, and puts it to its reference.
+** */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,27 +11,34 @@
 #include "trial.h"
 
 static const OptionRow rows[] = {
-  {'d', "device", "NAME", "best (default), hip, cuda, simt32, simt64, simt32/cuda ..., or all"},
-  {0, "fill", "NAME", "data of the reference's own making, by name"},
-  {0, "seed", "N", "of the made-up data (default: 1)"},
-  {0, "repeat", "N", "launches to take the fastest of (default: 1)"},
-  LIBRARY_ROWS,
-  {0, NULL, NULL, NULL},
+    {'d', "device", "NAME", "best (default), hip, cuda, simt32, simt64, simt32/cuda ..., or all"},
+    {0, "fill", "NAME", "data of the reference's own making, by name"},
+    {0, "seed", "N", "of the made-up data (default: 1)"},
+    {0, "repeat", "N", "launches to take the fastest of (default: 1)"},
+    LIBRARY_ROWS,
+    {0, NULL, NULL, NULL},
 };
 
 static const Command command = {
-  .name = "run",
-  .operands = "KERNEL [NAME=VALUE...]",
-  .summary = "Launch a kernel on made-up data, compare with its reference in double precision, and time it.",
-  .more = "NAME is a type (T=bf16), a dim (rows=8), a constant or a scalar of the kernel.  A type that is not given is the\n"
-          "first given one's dtype where it may be; all else comes from the first of the specification's cases.\n",
-  .rows = rows,
-  .operands_min = 1,
-  .operands_max = -1,
+    .name = "run",
+    .operands = "KERNEL [NAME=VALUE...]",
+    .summary = "Launch a kernel on made-up data, compare with its reference in double precision, "
+               "and time it.",
+    .more = "NAME is a type (T=bf16), a dim (rows=8), a constant or a scalar of the kernel.  A "
+            "type that is not given is the\n"
+            "first given one's dtype where it may be; all else comes from the first of the "
+            "specification's cases.\n",
+    .rows = rows,
+    .operands_min = 1,
+    .operands_max = -1,
 };
 
 /* What is run, as the operands say it. */
-typedef struct Choice { Dtype types[MAX_TYPES]; bool type_given[MAX_TYPES]; Case at; } Choice;
+typedef struct Choice {
+  Dtype types[MAX_TYPES];
+  bool type_given[MAX_TYPES];
+  Case at;
+} Choice;
 
 static bool read_whole(const char *s, int64_t *out) {
   char *end;
@@ -59,8 +67,10 @@ static int set_type(const Kernel *k, int i, const char *value, Choice *c) {
       return EXIT_FINE;
     }
   Buf b = {0};
-  for (int n = 0; n < t->count; n++) buf_printf(&b, "%s%s", n ? ", " : "", dtype_info[t->dtypes[n]].name);
-  const int status = usage_error(&command, "type %s of %s is one of %s; not '%s'", t->name, k->name, b.s, value);
+  for (int n = 0; n < t->count; n++)
+    buf_printf(&b, "%s%s", n ? ", " : "", dtype_info[t->dtypes[n]].name);
+  const int status = usage_error(&command, "type %s of %s is one of %s; not '%s'", t->name, k->name,
+                                 b.s, value);
   buf_free(&b);
   return status;
 }
@@ -68,8 +78,8 @@ static int set_type(const Kernel *k, int i, const char *value, Choice *c) {
 static int set_dim(const Kernel *k, int i, const char *value, Choice *c) {
   int64_t n;
   if (!read_whole(value, &n) || n < 0 || n > k->dim_max[i])
-    return usage_error(&command, "dim %s of %s is a whole number from 0 to %lld; not '%s'", k->dims[i], k->name,
-                       (long long)k->dim_max[i], value);
+    return usage_error(&command, "dim %s of %s is a whole number from 0 to %lld; not '%s'",
+                       k->dims[i], k->name, (long long)k->dim_max[i], value);
   c->at.values[i] = n;
   c->at.given[i] = true;
   return EXIT_FINE;
@@ -88,10 +98,13 @@ static int set_const(const Kernel *k, int i, const char *value, Choice *c) {
       return EXIT_FINE;
     }
   Buf b = {0};
-  for (int v = 0; v < p->count; v++) buf_printf(&b, "%s%lld", v ? ", " : "", (long long)p->values[v]);
-  const int status = usage_error(&command, p->in_key ? "constant %s of %s is one of %s; not '%s'"
-                                                     : "constant %s of %s is fixed by the specification, at %s; not '%s'",
-                                 p->name, k->name, p->is_bool ? "true, false" : b.s, value);
+  for (int v = 0; v < p->count; v++)
+    buf_printf(&b, "%s%lld", v ? ", " : "", (long long)p->values[v]);
+  const int status = usage_error(
+      &command,
+      p->in_key ? "constant %s of %s is one of %s; not '%s'"
+                : "constant %s of %s is fixed by the specification, at %s; not '%s'",
+      p->name, k->name, p->is_bool ? "true, false" : b.s, value);
   buf_free(&b);
   return status;
 }
@@ -99,12 +112,14 @@ static int set_const(const Kernel *k, int i, const char *value, Choice *c) {
 static int set_scalar(const Kernel *k, int i, const char *value, Choice *c) {
   const int v = k->dim_count + k->const_count + i;
   const Dtype dtype = k->scalars[i].dtype;
-  const bool read = dtype == DT_F32 ? read_real(value, &c->at.reals[i]) : read_whole(value, &c->at.values[v]);
+  const bool read = dtype == DT_F32 ? read_real(value, &c->at.reals[i])
+                                    : read_whole(value, &c->at.values[v]);
   const int64_t n = c->at.values[v];
-  const bool fits = dtype == DT_F32 || (dtype == DT_I32 ? n >= INT32_MIN && n <= INT32_MAX : n >= 0 && n <= UINT32_MAX);
+  const bool fits = dtype == DT_F32 || (dtype == DT_I32 ? n >= INT32_MIN && n <= INT32_MAX
+                                                        : n >= 0 && n <= UINT32_MAX);
   if (!read || !fits)
-    return usage_error(&command, "scalar %s of %s is a number of %s; not '%s'", k->scalars[i].name, k->name,
-                       dtype_info[dtype].name, value);
+    return usage_error(&command, "scalar %s of %s is a number of %s; not '%s'", k->scalars[i].name,
+                       k->name, dtype_info[dtype].name, value);
   if (dtype != DT_F32) c->at.reals[i] = (double)n;
   c->at.given[v] = true;
   return EXIT_FINE;
@@ -133,10 +148,13 @@ static int set_one(Arena *a, const Kernel *k, const char *operand, Choice *c) {
     names[count++] = k->scalars[i].name;
   }
   const char *word = arena_strndup(a, operand, len), *near = nearest_name(word, names, count);
-  if (near) return usage_error(&command, "%s has no type, dim, constant or scalar '%s'; did you mean '%s'?", k->name, word, near);
+  if (near)
+    return usage_error(&command, "%s has no type, dim, constant or scalar '%s'; did you mean '%s'?",
+                       k->name, word, near);
   Buf b = {0};
   for (int i = 0; i < count; i++) buf_printf(&b, "%s%s", i ? ", " : "", names[i]);
-  const int status = usage_error(&command, "%s has no type, dim, constant or scalar '%s'; it has %s", k->name, word, b.s);
+  const int status = usage_error(
+      &command, "%s has no type, dim, constant or scalar '%s'; it has %s", k->name, word, b.s);
   buf_free(&b);
   return status;
 }
@@ -170,38 +188,43 @@ static int choice_read(Arena *a, const Kernel *k, const Options *o, Choice *c) {
   }
   types_follow(k, c);
   for (int i = 0; i < k->dim_count; i++)
-    if (!c->at.given[i]) return usage_error(&command, "say how large %s is: %s=N", k->dims[i], k->dims[i]);
+    if (!c->at.given[i])
+      return usage_error(&command, "say how large %s is: %s=N", k->dims[i], k->dims[i]);
   return EXIT_FINE;
 }
 
 static void print_head(Arena *a, const TrialData *d, uint64_t seed) {
   const Kernel *k = d->kernel;
   printf("%s ", instance_name(a, k, &d->instance));
-  for (int i = 0; i < k->dim_count; i++) printf(" %s=%lld", k->dims[i], (long long)d->want.values[i].whole);
+  for (int i = 0; i < k->dim_count; i++)
+    printf(" %s=%lld", k->dims[i], (long long)d->want.values[i].whole);
   for (int i = 0; i < k->scalar_count; i++) {
     const ref_value *v = &d->want.values[k->dim_count + k->const_count + i];
     if (k->scalars[i].dtype == DT_F32) printf(" %s=%g", v->name, v->real);
     else printf(" %s=%lld", v->name, (long long)v->whole);
   }
   printf("  seed %llu\n", (unsigned long long)seed);
-  printf("%-28s %-16s %10s %10s %10s %10s %12s\n", "device", "output", "max error", "tolerance", "rms error", "tolerance", "time");
+  printf("%-28s %-16s %10s %10s %10s %10s %12s\n", "device", "output", "max error", "tolerance",
+         "rms error", "tolerance", "time");
 }
 
 static void print_output(const char *device, const Trial *t, const TrialOutput *o) {
   const bool floats = o->dtype == KG_F32 || o->dtype == KG_F16 || o->dtype == KG_BF16;
   const bool every_bit = !floats || (o->tolerance.rms <= 0 && o->tolerance.max <= 0);
   char max[16] = "judged", rms[16] = "judged";
-  if (!t->judged && every_bit) snprintf(max, sizeof max, "%s", "exact"), snprintf(rms, sizeof rms, "%s", "exact");
+  if (!t->judged && every_bit)
+    snprintf(max, sizeof max, "%s", "exact"), snprintf(rms, sizeof rms, "%s", "exact");
   if (!t->judged && !every_bit) {
     snprintf(max, sizeof max, "%.3g", o->tolerance.max);
     snprintf(rms, sizeof rms, "%.3g", o->tolerance.rms);
   }
-  printf("%-28s %-16s %10.3g %10s %10.3g %10s %9.3f ms%s\n", device, o->name, o->max, max, o->rms, rms, 1e3 * t->seconds,
-         o->right ? "" : "  WRONG");
+  printf("%-28s %-16s %10.3g %10s %10.3g %10s %9.3f ms%s\n", device, o->name, o->max, max, o->rms,
+         rms, 1e3 * t->seconds, o->right ? "" : "  WRONG");
   if (!o->right) printf("  %s: %s\n", o->name, o->why);
 }
 
-static bool run_on(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_device *device, int repeat) {
+static bool run_on(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_device *device,
+                   int repeat) {
   const Trial t = trial_run(a, d, kernel, device, repeat);
   if (t.status != KG_OK) {
     printf("%-28s %s\n  %s\n", kg_device_name(device), kg_status_name(t.status), t.message);
@@ -213,7 +236,8 @@ static bool run_on(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_dev
 }
 
 /* "all" leaves out what is not there, and says so; a device asked for by name must be there. */
-static int run_devices(Arena *a, const TrialData *d, const kg_kernel *kernel, const char *which, int repeat) {
+static int run_devices(Arena *a, const TrialData *d, const kg_kernel *kernel, const char *which,
+                       int repeat) {
   static const char *const every[] = {"hip", "simt32", "simt64"};
   const bool all = strcmp(which, "all") == 0;
   bool right = true;
@@ -224,7 +248,8 @@ static int run_devices(Arena *a, const TrialData *d, const kg_kernel *kernel, co
     const kg_status s = kg_device_open(name, &device, &error);
     if (s == KG_BAD_ARGUMENT) return usage_error(&command, "%s", error.message);
     if (s != KG_OK) {
-      printf("%-28s %s: %s\n", name, all && s == KG_NO_DEVICE ? "left out" : kg_status_name(s), error.message);
+      printf("%-28s %s: %s\n", name, all && s == KG_NO_DEVICE ? "left out" : kg_status_name(s),
+             error.message);
       right = right && all && s == KG_NO_DEVICE;
       continue;
     }
@@ -234,15 +259,19 @@ static int run_devices(Arena *a, const TrialData *d, const kg_kernel *kernel, co
   return right ? EXIT_FINE : EXIT_FINDINGS;
 }
 
-static int run(Arena *a, const Library *l, const LibraryOptions *lo, const Options *o, uint64_t seed, int repeat) {
+static int run(Arena *a, const Library *l, const LibraryOptions *lo, const Options *o,
+               uint64_t seed, int repeat) {
   int index;
   const Kernel *k = library_kernel(l, o->operands[0], &index);
   if (!k) {
     const char *names[256];
     int count = 0;
-    for (int i = 0; i < l->spec->kernel_count && count < 256; i++) names[count++] = l->spec->kernels[i]->name;
+    for (int i = 0; i < l->spec->kernel_count && count < 256; i++)
+      names[count++] = l->spec->kernels[i]->name;
     const char *near = nearest_name(o->operands[0], names, count);
-    if (near) return usage_error(&command, "there is no kernel '%s'; did you mean '%s'?", o->operands[0], near);
+    if (near)
+      return usage_error(&command, "there is no kernel '%s'; did you mean '%s'?", o->operands[0],
+                         near);
     return usage_error(&command, "there is no kernel '%s'; see 'kgen ports'", o->operands[0]);
   }
   Choice c = {0};
@@ -256,7 +285,8 @@ static int run(Arena *a, const Library *l, const LibraryOptions *lo, const Optio
   if (d) {
     const char *device = option_value(&command, o, "device");
     print_head(a, d, seed);
-    result = run_devices(a, d, bridge_kernel(a, k, l->facts[index], NULL), device ? device : "best", repeat);
+    result = run_devices(a, d, bridge_kernel(a, k, l->facts[index], NULL), device ? device : "best",
+                         repeat);
   } else {
     fprintf(stderr, "kgen run: %s: no reference result: %s\n", k->name, why);
   }
@@ -268,11 +298,14 @@ int cmd_run(int argc, char **argv) {
   Options o = {0};
   int status;
   if (!options_parse(&command, argc, argv, &o, &status)) return status;
-  const char *seed_text = option_value(&command, &o, "seed"), *repeat_text = option_value(&command, &o, "repeat");
+  const char *seed_text = option_value(&command, &o, "seed"),
+             *repeat_text = option_value(&command, &o, "repeat");
   int64_t seed = 1, repeat = 1;
-  if (seed_text && !read_whole(seed_text, &seed)) return usage_error(&command, "--seed takes a whole number; not '%s'", seed_text);
+  if (seed_text && !read_whole(seed_text, &seed))
+    return usage_error(&command, "--seed takes a whole number; not '%s'", seed_text);
   if (repeat_text && (!read_whole(repeat_text, &repeat) || repeat < 1 || repeat > 1000000))
-    return usage_error(&command, "--repeat takes a number from 1 to 1000000; not '%s'", repeat_text);
+    return usage_error(&command, "--repeat takes a number from 1 to 1000000; not '%s'",
+                       repeat_text);
   Arena *a = arena_new();
   LibraryOptions lo = library_options(&command, &o);
   lo.only = o.operands[0];

@@ -5,6 +5,7 @@
 int cmd_generate(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_ports(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_key(int argc, char **argv);

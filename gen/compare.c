@@ -21,11 +21,13 @@ static const char *place(Arena *a, const ref_tensor *t, int64_t i) {
 }
 
 /* "[3, 17] is 0.5, expected 0.25" */
-static const char *difference(Arena *a, const ref_tensor *want, kg_dtype dtype, const void *got, int64_t i) {
+static const char *difference(Arena *a, const ref_tensor *want, kg_dtype dtype, const void *got,
+                              int64_t i) {
   const uint64_t bits = element_bits(dtype, got, i);
   const char *at = place(a, want, i);
   if (!want->real)
-    return arena_printf(a, "%s is %lld, expected %lld", at, (long long)element_whole(dtype, bits), (long long)want->whole[i]);
+    return arena_printf(a, "%s is %lld, expected %lld", at, (long long)element_whole(dtype, bits),
+                        (long long)want->whole[i]);
   return arena_printf(a, "%s is %.9g, expected %.9g", at, element_real(dtype, bits), want->real[i]);
 }
 
@@ -36,11 +38,15 @@ typedef struct Sums {
   int64_t worst;
 } Sums;
 
-static bool exact(const ref_tensor *want, Tolerance t) { return !want->real || (t.rms <= 0 && t.max <= 0); }
+static bool exact(const ref_tensor *want, Tolerance t) {
+  return !want->real || (t.rms <= 0 && t.max <= 0);
+}
 
-static void element_compare(const ref_tensor *want, kg_dtype dtype, const void *got, int64_t i, bool every_bit, Sums *s) {
+static void element_compare(const ref_tensor *want, kg_dtype dtype, const void *got, int64_t i,
+                            bool every_bit, Sums *s) {
   const uint64_t g = element_bits(dtype, got, i);
-  const uint64_t w = want->real ? element_bits_of_real(dtype, want->real[i]) : element_bits_of_whole(dtype, want->whole[i]);
+  const uint64_t w = want->real ? element_bits_of_real(dtype, want->real[i])
+                                : element_bits_of_whole(dtype, want->whole[i]);
   if (g == element_poison(dtype) && g != w) {
     if (s->unwritten++ == 0) s->first_unwritten = i;
     return;
@@ -69,22 +75,25 @@ static double ratio(double error, double scale) { return error > 0 ? error / sca
 static void output_compare(Arena *a, const ref_tensor *want, TrialOutput *o) {
   Sums s = {0};
   const bool every_bit = exact(want, o->tolerance);
-  for (int64_t i = 0; i < want->count; i++) element_compare(want, o->dtype, o->got, i, every_bit, &s);
+  for (int64_t i = 0; i < want->count; i++)
+    element_compare(want, o->dtype, o->got, i, every_bit, &s);
   o->rms = ratio(sqrt(s.error2), sqrt(s.want2));
   o->max = ratio(s.error_max, s.want_max);
   if (s.unwritten)
-    o->why = arena_printf(a, "%lld of %lld elements were never written, the first is %s", (long long)s.unwritten,
-                          (long long)want->count, place(a, want, s.first_unwritten));
+    o->why = arena_printf(a, "%lld of %lld elements were never written, the first is %s",
+                          (long long)s.unwritten, (long long)want->count,
+                          place(a, want, s.first_unwritten));
   else if (s.unlike)
-    o->why = arena_printf(a, "%lld of %lld elements differ%s, the first: %s", (long long)s.unlike, (long long)want->count,
+    o->why = arena_printf(a, "%lld of %lld elements differ%s, the first: %s", (long long)s.unlike,
+                          (long long)want->count,
                           every_bit ? " (every bit must agree)" : " in being NaN or infinite",
                           difference(a, want, o->dtype, o->got, s.first_unlike));
   else if (!every_bit && o->tolerance.rms > 0 && !(o->rms <= o->tolerance.rms))
-    o->why = arena_printf(a, "rms error %.3g is over the tolerance %.3g; the worst element: %s", o->rms, o->tolerance.rms,
-                          difference(a, want, o->dtype, o->got, s.worst));
+    o->why = arena_printf(a, "rms error %.3g is over the tolerance %.3g; the worst element: %s",
+                          o->rms, o->tolerance.rms, difference(a, want, o->dtype, o->got, s.worst));
   else if (!every_bit && o->tolerance.max > 0 && !(o->max <= o->tolerance.max))
-    o->why = arena_printf(a, "the largest error %.3g is over the tolerance %.3g: %s", o->max, o->tolerance.max,
-                          difference(a, want, o->dtype, o->got, s.worst));
+    o->why = arena_printf(a, "the largest error %.3g is over the tolerance %.3g: %s", o->max,
+                          o->tolerance.max, difference(a, want, o->dtype, o->got, s.worst));
   o->right = !o->why;
 }
 
@@ -115,13 +124,15 @@ static bool judge(Arena *a, const TrialData *d, Trial *trial) {
     const ref_tensor *want = &d->want.tensors[d->kernel->input_count + o];
     TrialOutput *out = &trial->outputs[o];
     Sums s = {0};
-    for (int64_t i = 0; i < want->count; i++) element_compare(want, out->dtype, out->got, i, false, &s);
+    for (int64_t i = 0; i < want->count; i++)
+      element_compare(want, out->dtype, out->got, i, false, &s);
     out->rms = ratio(sqrt(s.error2), sqrt(s.want2));
     out->max = ratio(s.error_max, s.want_max);
     out->right = s.unwritten == 0;
     if (!out->right)
-      out->why = arena_printf(a, "%lld of %lld elements were never written, the first is %s", (long long)s.unwritten,
-                              (long long)want->count, place(a, want, s.first_unwritten));
+      out->why = arena_printf(a, "%lld of %lld elements were never written, the first is %s",
+                              (long long)s.unwritten, (long long)want->count,
+                              place(a, want, s.first_unwritten));
     trial->right = trial->right && out->right;
   }
   const char *said = d->reference->judge(&d->want, &got);

@@ -134,6 +134,8 @@ static const char *const cuda[] = { "-x",
                                     "cuda",
                                     "--cuda-device-only",
                                     "--cuda-gpu-arch=%a",
+                                    "--cuda-path=/nonexistent", /* one answer, toolkit or none */
+                                    "--cuda-feature=+ptx78",
                                     "-nocudainc",
                                     "-nocudalib",
                                     "-Wno-unknown-cuda-version",

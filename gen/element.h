@@ -16,7 +16,8 @@ int64_t element_whole(kg_dtype dtype, uint64_t bits);
 
 bool element_is_float(kg_dtype dtype);
 
-/* The pattern of memory that nobody wrote: for floats a quiet NaN that no arithmetic makes, for integers 0xA5 bytes. */
+/* The pattern of memory that nobody wrote: for floats a quiet NaN that no arithmetic makes, for
+** integers 0xA5 bytes. */
 uint64_t element_poison(kg_dtype dtype);
 
 #endif

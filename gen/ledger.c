@@ -59,6 +59,8 @@ char *ledger_text(Arena *a, const Ledger *ledger) {
   json_open(&j, '{');
   json_key(&j, "what");
   json_string(&j, "Made by kgen ledger: what the pinned compiler made of each HIP instance; -1 is not known. Do not edit.");
+  json_key(&j, "stamp");
+  json_string(&j, "content 00000000000000000000000000000000");
   json_key(&j, "compiler");
   json_string(&j, ledger->compiler);
   json_key(&j, "rows");
@@ -82,7 +84,9 @@ char *ledger_text(Arena *a, const Ledger *ledger) {
   }
   json_close(&j);
   json_close(&j);
-  return json_finish(&j, a);
+  char *text = json_finish(&j, a);
+  content_stamp(text, strlen(text));
+  return text;
 }
 
 /* The value of "name" in a line of our own: up to its closing quote, or a number.  NULL: not there. */
@@ -124,6 +128,7 @@ Ledger *ledger_read(Arena *a, const char *path, const char **why) {
   size_t len;
   const char *text = file_read(a, path, &len, why);
   if (text == NULL) return strcmp(*why, "no such file") == 0 ? ledger : NULL;
+  if (!content_holds(text, len)) return *why = "it is not as kgen wrote it", NULL;
   int lines = 1;
   for (const char *s = text; *s; s++) lines += *s == '\n';
   ledger->rows = arena_alloc(a, (size_t)lines * sizeof *ledger->rows);

@@ -49,6 +49,13 @@ char *ledger_text(Arena *a, const Ledger *ledger);
 /* Prints what differs between two ledgers as a table, a line a moved value; returns how many moved. */
 int ledger_moved(const Ledger *from, const Ledger *to, FILE *out);
 
+/* Prints what `kgen check` has to say of a ledger file, with the command that mends it: rows of texts that have changed (and, where
+** the pinned compiler is, what moved), rows over budget.  Nothing where there is no such file.  Returns the findings. */
+int ledger_check(Arena *a, const Library *l, const char *path, const char *command, FILE *out);
+
+/* The folder of the roots: $KGEN_ROCM, else /var/tmp/kgen-rocm. */
+const char *ledger_roots(void);
+
 /* Prints each row that passes its kernel's budget; returns how many do. */
 int ledger_over_budget(const Library *l, const Ledger *ledger, FILE *out);
 

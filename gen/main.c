@@ -14,6 +14,7 @@ static const Entry entries[] = {
     {"", "", "bring generated/ up to date; only what changed is written", cmd_generate},
     {"check", "", "name each generated file that is stale, edited, missing or orphan", cmd_check},
     {"ports", "", "the matrix of kernels and ports (text, --json, --markdown)", cmd_ports},
+    {"verify", "[KERNEL...]", "put every text to real compilers and run it lane by lane", cmd_verify},
     {"run", "KERNEL [NAME=VALUE...]",
      "launch once on made-up data, compare with the reference, time", cmd_run},
     {"explain", "FILE:LINE", "generated line to body line, specification and siblings; and back",

@@ -8,9 +8,10 @@
 #include "compare.h"
 #include "element.h"
 
-static const int64_t data_limit = INT64_C(4) << 30; /* bytes of doubles and int64s, both hands together */
+static const int64_t data_limit = INT64_C(4)
+                                  << 30; /* bytes of doubles and int64s, both hands together */
 
-/* ---- random numbers by counter: the same element has the same value whatever else a case holds ------------------------ */
+/* ---- random numbers by counter: an element's value depends on nothing else ------------- */
 
 static uint64_t mix(uint64_t x) { /* the finaliser of SplitMix64 (Steele, Lea, Flood 2014) */
   x += UINT64_C(0x9e3779b97f4a7c15);
@@ -19,7 +20,9 @@ static uint64_t mix(uint64_t x) { /* the finaliser of SplitMix64 (Steele, Lea, F
   return x ^ (x >> 31);
 }
 
-static double uniform(uint64_t bits) { return ((double)(bits >> 11) + 0.5) * 0x1p-53; } /* in (0, 1) */
+static double uniform(uint64_t bits) {
+  return ((double)(bits >> 11) + 0.5) * 0x1p-53;
+} /* in (0, 1) */
 
 /* Standard normal, by Box and Muller. */
 static double normal(uint64_t key, uint64_t index) {
@@ -27,7 +30,7 @@ static double normal(uint64_t key, uint64_t index) {
   return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
 }
 
-/* ---- data ------------------------------------------------------------------------------------------------------------------- */
+/* ---- data ----------------------------------------------------------------------------------- */
 
 Instance case_instance(const Kernel *k, const Case *c, const Dtype *types) {
   Instance i = {0};
@@ -51,8 +54,10 @@ static void values_set(Arena *a, TrialData *d, const Case *c) {
   ref_value *v = arena_alloc(a, ((size_t)count + 1) * sizeof *v);
   int n = 0;
   for (int i = 0; i < k->dim_count; i++, n++) v[n] = (ref_value){k->dims[i], c->values[n], 0};
-  for (int i = 0; i < k->const_count; i++, n++) v[n] = (ref_value){k->consts[i].name, d->instance.consts[i], 0};
-  for (int i = 0; i < k->scalar_count; i++, n++) v[n] = (ref_value){k->scalars[i].name, c->values[n], c->reals[i]};
+  for (int i = 0; i < k->const_count; i++, n++)
+    v[n] = (ref_value){k->consts[i].name, d->instance.consts[i], 0};
+  for (int i = 0; i < k->scalar_count; i++, n++)
+    v[n] = (ref_value){k->scalars[i].name, c->values[n], c->reals[i]};
   for (int i = 0; i < count; i++) {
     const int s = i - k->dim_count - k->const_count;
     if (s >= 0 && k->scalars[s].dtype == DT_F32) {
@@ -67,7 +72,8 @@ static void values_set(Arena *a, TrialData *d, const Case *c) {
   d->want.values = v;
 }
 
-/* A fill may have set scalars: they are rounded to their dtype, and its changes of anything else are undone. */
+/* A fill may have set scalars: they are rounded to their dtype, and its changes of anything else
+** are undone. */
 static void scalars_take(TrialData *d) {
   const Kernel *k = d->kernel;
   const int first = k->dim_count + k->const_count;
@@ -88,9 +94,7 @@ static void scalars_take(TrialData *d) {
       v->whole = d->scalars[i - first].i32 = (int32_t)v->whole;
       v->real = (double)v->whole;
       break;
-    default:
-      v->whole = d->scalars[i - first].u32 = (uint32_t)v->whole;
-      v->real = (double)v->whole;
+    default: v->whole = d->scalars[i - first].u32 = (uint32_t)v->whole; v->real = (double)v->whole;
     }
     d->values[i] = v->whole;
   }
@@ -101,11 +105,15 @@ static bool tensor_set(Arena *a, TrialData *d, int arg, int64_t *budget, const c
   const Kernel *k = d->kernel;
   const Arg *from = &k->args[arg];
   ref_tensor *t = &d->want.tensors[arg];
-  *t = (ref_tensor){.name = from->name, .dtype = (ref_dtype)dtype_of(k, &d->instance, arg), .rank = from->rank, .count = 1};
+  *t = (ref_tensor){.name = from->name,
+                    .dtype = (ref_dtype)dtype_of(k, &d->instance, arg),
+                    .rank = from->rank,
+                    .count = 1};
   for (int i = 0; i < from->rank; i++) {
     int64_t n;
     if (!expr_eval(k, from->shape[i], d->values, &n) || n < 0) {
-      *why = arena_printf(a, "the shape of %s cannot be computed: %s", from->name, expr_text(a, from->shape[i]));
+      *why = arena_printf(a, "the shape of %s cannot be computed: %s", from->name,
+                          expr_text(a, from->shape[i]));
       return false;
     }
     t->shape[i] = n;
@@ -128,15 +136,16 @@ static void input_round(Arena *a, TrialData *d, int arg) {
   const kg_dtype dtype = (kg_dtype)t->dtype;
   d->bytes[arg] = arena_alloc(a, (size_t)t->count * kg_dtype_bytes(dtype) + 1);
   for (int64_t i = 0; i < t->count; i++) {
-    const uint64_t bits = t->real ? element_bits_of_real(dtype, t->real[i]) : element_bits_of_whole(dtype, t->whole[i]);
+    const uint64_t bits = t->real ? element_bits_of_real(dtype, t->real[i])
+                                  : element_bits_of_whole(dtype, t->whole[i]);
     element_put_bits(dtype, d->bytes[arg], i, bits);
     if (t->real) t->real[i] = element_real(dtype, bits);
     else t->whole[i] = element_whole(dtype, bits);
   }
 }
 
-TrialData *trial_data(Arena *a, const Kernel *k, const Instance *instance, const Case *c, const Reference *reference,
-                      uint64_t seed, const char **why) {
+TrialData *trial_data(Arena *a, const Kernel *k, const Instance *instance, const Case *c,
+                      const Reference *reference, uint64_t seed, const char **why) {
   if (!reference->compute) {
     *why = reference->why;
     return NULL;
@@ -164,7 +173,7 @@ TrialData *trial_data(Arena *a, const Kernel *k, const Instance *instance, const
   return d;
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- runs ----------------------------------------------------------------------------------- */
 
 static double now(void) {
   struct timespec t;
@@ -186,8 +195,8 @@ static void *poisoned(Arena *a, const TrialData *d, int arg) {
 }
 
 /* Launches and waits; the outputs are as poisoned before each launch. */
-static kg_status launch(const TrialData *d, const kg_kernel *kernel, kg_device *device, kg_tensor *tensors, void **poison,
-                        double *seconds) {
+static kg_status launch(const TrialData *d, const kg_kernel *kernel, kg_device *device,
+                        kg_tensor *tensors, void **poison, double *seconds) {
   const Kernel *k = d->kernel;
   kg_status s = KG_OK;
   for (int i = k->input_count; i < k->arg_count && s == KG_OK; i++)
@@ -201,7 +210,8 @@ static kg_status launch(const TrialData *d, const kg_kernel *kernel, kg_device *
   return s;
 }
 
-static kg_status prepare(const TrialData *d, const kg_kernel *kernel, kg_device *device, double *seconds) {
+static kg_status prepare(const TrialData *d, const kg_kernel *kernel, kg_device *device,
+                         double *seconds) {
   kg_instance i = {.kernel = kernel, .wave = kg_device_wave(device)};
   for (int t = 0; t < d->kernel->type_count; t++) i.types[t] = (kg_dtype)d->instance.types[t];
   for (int n = 0; n < d->kernel->const_count; n++) i.consts[n] = d->instance.consts[n];
@@ -212,8 +222,8 @@ static kg_status prepare(const TrialData *d, const kg_kernel *kernel, kg_device 
 }
 
 /* Whatever was allocated is given back by the caller, also after a failure. */
-static kg_status run(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_device *device, int repeat, Trial *trial,
-                     kg_tensor *tensors) {
+static kg_status run(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_device *device,
+                     int repeat, Trial *trial, kg_tensor *tensors) {
   const Kernel *k = d->kernel;
   void *poison[MAX_ARGS] = {0};
   kg_status s = prepare(d, kernel, device, &trial->prepare_seconds);
@@ -233,13 +243,16 @@ static kg_status run(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_d
     s = launch(d, kernel, device, tensors, poison, &seconds);
     if (seconds < trial->seconds) trial->seconds = seconds;
   }
-  for (int i = k->input_count; i < k->arg_count && s == KG_OK; i++) /* over the poison, which has served */
+  for (int i = k->input_count; i < k->arg_count && s == KG_OK;
+       i++) /* over the poison, which has served */
     s = kg_device_download(device, poison[i], tensors[i].data, bytes_of(d, i));
-  for (int i = k->input_count; i < k->arg_count; i++) trial->outputs[i - k->input_count].got = poison[i];
+  for (int i = k->input_count; i < k->arg_count; i++)
+    trial->outputs[i - k->input_count].got = poison[i];
   return s;
 }
 
-Trial trial_run(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_device *device, int repeat) {
+Trial trial_run(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_device *device,
+                int repeat) {
   const Kernel *k = d->kernel;
   Trial trial = {0};
   kg_tensor tensors[MAX_ARGS] = {0};
