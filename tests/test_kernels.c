@@ -126,7 +126,7 @@ static int case_wrong(const Ready *r, int number, const Dtype *types, bool aloud
 }
 
 /* Over all choices of dtypes, the last type fastest; *trials counts them.  Not aloud, it stops at
-   the first wrong one. */
+** the first wrong one. */
 static int cases_wrong(const Ready *r, bool aloud, int *trials) {
   const Kernel *k = r->kernel;
   int wrong = 0, at[MAX_TYPES] = {0};
@@ -352,7 +352,7 @@ static void every_bit_pattern_of_v_and_of_the_tail_is_copied(void **state) {
 }
 
 /* One q head of two elements turned by theta = position; the results for L tokens, of which the
-   first is kept. */
+** first is kept. */
 static void turned(const Ready *r, kg_device *device, int64_t L, float x1, float x2,
                    int32_t position, float *out) {
   float qkv[2 * 6] = {x1, x2, 0, 0, 0, 0, x1, x2, 0, 0, 0, 0}, q[4], k[4], v[4];

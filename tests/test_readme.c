@@ -70,7 +70,9 @@ static void the_specification_shown_gives_the_files_listed(void **state) {
   take_block("lua", "kernels.lua");
   take_block("c++", "templates/kernels/scale.kc");
   if (run(".build/kgen -f @/kernels.lua 2>&1") != 0) fail_msg("%s", said);
-  static const char *const files[] = {"metal/scale.metal", "hip/scale.hip", "kernels.h", "kernels.c", "texts.c", "kernels.json", "PORTS.md"};
+  static const char *const files[] = {"metal/scale.metal", "hip/scale.hip", "kernels.h",
+                                      "kernels.c",         "texts.c",       "kernels.json",
+                                      "PORTS.md"};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     char path[256];
     if (!strstr(readme, files[i])) fail_msg("README does not list %s", files[i]);
@@ -95,13 +97,15 @@ static void the_kernel_shown_is_right(void **state) {
     skip();
   }
   kg_device_close(device);
-  if (run(".build/kgen run scale T=bf16 n=1000 --device simt64 -f @/kernels.lua 2>&1") != 0) fail_msg("%s", said);
+  if (run(".build/kgen run scale T=bf16 n=1000 --device simt64 -f @/kernels.lua 2>&1") != 0)
+    fail_msg("%s", said);
 }
 
 static void the_matrix_shown_is_the_one_of_kgen_ports(void **state) {
   (void)state;
   assert_int_equal(run(".build/kgen ports 2>&1"), 0);
-  for (char *line = strtok(said, "\n"); line && strncmp(line, "fused_xielu has", 15) != 0; line = strtok(NULL, "\n")) {
+  for (char *line = strtok(said, "\n"); line && strncmp(line, "fused_xielu has", 15) != 0;
+       line = strtok(NULL, "\n")) {
     char indented[256];
     snprintf(indented, sizeof indented, "\n    %s\n", line);
     if (!strstr(readme, indented)) fail_msg("README does not have the line:\n%s", line);

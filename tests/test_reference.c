@@ -419,7 +419,7 @@ static float of_bits(uint32_t b) {
 }
 
 /* The largest error in ulps of the exact result over every step-th f32 whose result is finite and
-   normal. */
+** normal. */
 static double worst_ulps(Sweep f, double (*exact)(double), uint32_t step) {
   enum { BLOCK = 4096 };
   float x[BLOCK], y[BLOCK];
@@ -528,7 +528,7 @@ static void uniform_and_noise_of_a_word_are_the_tables(void **state) {
 }
 
 /* How many of n pairs of f16 values, turned by an angle, differ from the sum in double rounded
-   once. */
+** once. */
 static int f16_sums_wrong(const Probe *p, int n) {
   uint64_t x = 1;
   int wrong = 0;

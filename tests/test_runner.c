@@ -1,4 +1,5 @@
-/* test_runner.c: tests/run, that it counts right and calls nothing passed that is not; gen/setup, what it says and when. */
+/* test_runner.c: tests/run, that it counts right and calls nothing passed that is not; gen/setup,
+** what it says and when. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,10 +60,11 @@ static void says(const char *words) {
 
 static void ends_with(const char *words) {
   const size_t all = strlen(said), len = strlen(words);
-  if (all < len || strcmp(said + all - len, words) != 0) fail_msg("'%s' does not end:\n%s", words, said);
+  if (all < len || strcmp(said + all - len, words) != 0)
+    fail_msg("'%s' does not end:\n%s", words, said);
 }
 
-/* ---- tests/run ------------------------------------------------------------------------------------------------------------ */
+/* ---- tests/run ------------------------------------------------------------------------------ */
 
 #define PASSES "echo 1..2; echo ok 1 - one; echo ok 2 - two\n"
 
@@ -84,7 +86,8 @@ static void what_is_skipped_is_counted_and_shown_with_its_reason(void **state) {
 
 static void a_failure_is_shown_in_full(void **state) {
   (void)state;
-  script("a", "echo 1..2; echo 'noise of the first'; echo ok 1 - one; echo 'its own words'; echo 'not ok 2 - two'; echo '# 3 != 4'; "
+  script("a", "echo 1..2; echo 'noise of the first'; echo ok 1 - one; echo 'its own words'; echo "
+              "'not ok 2 - two'; echo '# 3 != 4'; "
               "echo '# a.c:5: error: Failure!'; exit 1\n");
   assert_int_equal(run("sh tests/run @/a 2>&1"), 1);
   says("its own words\na: FAILED two\n# 3 != 4\n# a.c:5: error: Failure!\n");
@@ -136,11 +139,14 @@ static void a_program_that_hangs_is_ended(void **state) {
   says("a: FAILED it ran too long and was ended");
 }
 
-/* ---- gen/setup: with another PATH, so that nothing is really installed ------------------------------------------------------- */
+/* ---- gen/setup: with another PATH, so that nothing is really installed ---------------------- */
 
 /* A folder of commands: those that the script needs, and apt and dpkg as the test wants them. */
-static void fake_system(const char *dpkg_query, const char *apt_get, const char *apt_cache, const char *id) {
-  assert_int_equal(run("rm -rf @/bin; mkdir @/bin; for c in sed cat sh grep; do ln -s \"$(command -v $c)\" @/bin/$c; done"), 0);
+static void fake_system(const char *dpkg_query, const char *apt_get, const char *apt_cache,
+                        const char *id) {
+  assert_int_equal(run("rm -rf @/bin; mkdir @/bin; for c in sed cat sh grep; do ln -s \"$(command "
+                       "-v $c)\" @/bin/$c; done"),
+                   0);
   script("bin/dpkg-query", dpkg_query);
   script("bin/apt-get", apt_get);
   script("bin/apt-cache", apt_cache);
@@ -157,15 +163,18 @@ static void setup_asks_nobody_when_everything_is_there(void **state) {
 
 static void setup_names_what_is_missing_when_it_is_not_root(void **state) {
   (void)state;
-  fake_system("case $* in *lua*) exit 1;; *) echo installed;; esac\n", "echo APT; exit 1\n", "exit 0\n", "echo 1000\n");
+  fake_system("case $* in *lua*) exit 1;; *) echo installed;; esac\n", "echo APT; exit 1\n",
+              "exit 0\n", "echo 1000\n");
   assert_int_equal(run(SETUP), 1);
-  assert_string_equal(said, "gen/setup: only root can install packages; as root, run: sh gen/setup\n"
-                            "gen/setup: missing: liblua5.4-dev\n");
+  assert_string_equal(said,
+                      "gen/setup: only root can install packages; as root, run: sh gen/setup\n"
+                      "gen/setup: missing: liblua5.4-dev\n");
 }
 
 static void setup_installs_only_what_is_missing(void **state) {
   (void)state;
-  fake_system("case $* in *lua*) exit 1;; *) echo installed;; esac\n", "echo \"APT $*\"\n", "exit 0\n", "echo 0\n");
+  fake_system("case $* in *lua*) exit 1;; *) echo installed;; esac\n", "echo \"APT $*\"\n",
+              "exit 0\n", "echo 0\n");
   assert_int_equal(run(SETUP), 0);
   assert_string_equal(said, "gen/setup: installing liblua5.4-dev\n"
                             "APT install -y -q --no-install-recommends liblua5.4-dev\n"
@@ -190,7 +199,8 @@ static void setup_updates_the_lists_when_they_do_not_have_a_package(void **state
 
 static void setup_names_a_package_that_no_source_offers(void **state) {
   (void)state;
-  fake_system("case $* in *lua*) exit 1;; *) echo installed;; esac\n", "exit 0\n", "exit 1\n", "echo 0\n");
+  fake_system("case $* in *lua*) exit 1;; *) echo installed;; esac\n", "exit 0\n", "exit 1\n",
+              "echo 0\n");
   assert_int_equal(run(SETUP), 1);
   says("gen/setup: no package source offers liblua5.4-dev");
 }
@@ -199,7 +209,8 @@ static void setup_says_what_is_needed_where_there_is_no_apt(void **state) {
   (void)state;
   fake_system("", "", "", "");
   assert_int_equal(run("rm @/bin/apt-get; " SETUP), 1);
-  says("gen/setup: this is not Debian; install what these packages of Debian 12 hold, then run ninja:\nninja-build\n");
+  says("gen/setup: this is not Debian; install what these packages of Debian 12 hold, then run "
+       "ninja:\nninja-build\n");
 }
 
 int main(void) {

@@ -1,5 +1,5 @@
-/* test_trial.c: trials: the data they are made of, the comparison and each fault it must see, references that do not compile,
-** and `kgen run` as its user meets it. */
+/* test_trial.c: trials: the data they are made of, the comparison and each fault it must see,
+** references that do not compile, and `kgen run` as its user meets it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include "library.h"
 #include "trial.h"
 
-/* ---- the comparison, on outputs made by hand --------------------------------------------------------------------------- */
+/* ---- the comparison, on outputs made by hand ------------------------------------------------ */
 
 enum { COUNT = 6 }; /* a 2 x 3 output */
 
@@ -59,8 +59,13 @@ static int unmake(void **state) {
 /* Wants 1, 2 ... 6 and got just that, within these tolerances. */
 static void wants(Made *m, kg_dtype dtype, double rms, double max) {
   const bool real = element_is_float(dtype);
-  m->data.want.tensors[0] = (ref_tensor){.name = "y", .dtype = (ref_dtype)dtype, .rank = 2, .shape = {2, 3}, .count = COUNT,
-                                         .real = real ? m->real : NULL, .whole = real ? NULL : m->whole};
+  m->data.want.tensors[0] = (ref_tensor){.name = "y",
+                                         .dtype = (ref_dtype)dtype,
+                                         .rank = 2,
+                                         .shape = {2, 3},
+                                         .count = COUNT,
+                                         .real = real ? m->real : NULL,
+                                         .whole = real ? NULL : m->whole};
   m->kernel.tolerance[dtype] = (Tolerance){rms, max};
   for (int i = 0; i < COUNT; i++) {
     m->real[i] = i + 1;
@@ -108,28 +113,36 @@ static void an_rms_error_over_the_tolerance_names_the_worst_element(void **state
   got(m, 4, 5.5);
   const TrialOutput *o = compared(m);
   assert_false(m->trial.right);
-  assert_string_equal(o->why, "rms error 0.0524 is over the tolerance 0.05; the worst element: [1, 1] is 5.5, expected 5");
+  assert_string_equal(
+      o->why,
+      "rms error 0.0524 is over the tolerance 0.05; the worst element: [1, 1] is 5.5, expected 5");
 }
 
 static void a_largest_error_over_the_tolerance_is_named_though_the_rms_is_fine(void **state) {
   Made *m = *state;
   wants(m, KG_F32, 1, 0.05);
   got(m, 2, 3.5);
-  assert_string_equal(compared(m)->why, "the largest error 0.0833 is over the tolerance 0.05: [0, 2] is 3.5, expected 3");
+  assert_string_equal(
+      compared(m)->why,
+      "the largest error 0.0833 is over the tolerance 0.05: [0, 2] is 3.5, expected 3");
 }
 
 static void a_nan_where_none_is_wanted_is_wrong_whatever_the_tolerance(void **state) {
   Made *m = *state;
   wants(m, KG_F32, 1e9, 1e9);
   got(m, 3, NAN);
-  assert_string_equal(compared(m)->why, "1 of 6 elements differ in being NaN or infinite, the first: [1, 0] is nan, expected 4");
+  assert_string_equal(
+      compared(m)->why,
+      "1 of 6 elements differ in being NaN or infinite, the first: [1, 0] is nan, expected 4");
 }
 
 static void a_nan_that_is_wanted_must_be_there(void **state) {
   Made *m = *state;
   wants(m, KG_BF16, 1e9, 1e9);
   m->real[3] = NAN;
-  assert_string_equal(compared(m)->why, "1 of 6 elements differ in being NaN or infinite, the first: [1, 0] is 4, expected nan");
+  assert_string_equal(
+      compared(m)->why,
+      "1 of 6 elements differ in being NaN or infinite, the first: [1, 0] is 4, expected nan");
   got(m, 3, -NAN); /* any NaN will do */
   assert_true(compared(m)->right);
 }
@@ -139,7 +152,9 @@ static void an_infinity_must_have_its_sign(void **state) {
   wants(m, KG_F16, 1e9, 1e9);
   m->real[0] = INFINITY;
   got(m, 0, -INFINITY);
-  assert_string_equal(compared(m)->why, "1 of 6 elements differ in being NaN or infinite, the first: [0, 0] is -inf, expected inf");
+  assert_string_equal(
+      compared(m)->why,
+      "1 of 6 elements differ in being NaN or infinite, the first: [0, 0] is -inf, expected inf");
   got(m, 0, INFINITY);
   assert_true(compared(m)->right);
   m->real[0] = 70000; /* f16 has no such number: infinity is its nearest */
@@ -152,7 +167,9 @@ static void tolerance_zero_means_every_bit(void **state) {
   assert_true(compared(m)->right);
   m->real[5] = 0;
   got(m, 5, -0.0);
-  assert_string_equal(compared(m)->why, "1 of 6 elements differ (every bit must agree), the first: [1, 2] is -0, expected 0");
+  assert_string_equal(
+      compared(m)->why,
+      "1 of 6 elements differ (every bit must agree), the first: [1, 2] is -0, expected 0");
 }
 
 static void integers_are_compared_exactly_whatever_the_tolerance(void **state) {
@@ -160,15 +177,19 @@ static void integers_are_compared_exactly_whatever_the_tolerance(void **state) {
   wants(m, KG_U32, 1, 1);
   assert_true(compared(m)->right);
   m->whole[2] = 4294967295;
-  assert_string_equal(compared(m)->why, "1 of 6 elements differ (every bit must agree), the first: [0, 2] is 3, expected 4294967295");
+  assert_string_equal(
+      compared(m)->why,
+      "1 of 6 elements differ (every bit must agree), the first: [0, 2] is 3, expected 4294967295");
 }
 
 static void an_element_nobody_wrote_is_found_in_every_dtype(void **state) {
   Made *m = *state;
   for (int dtype = KG_F32; dtype < KG_DTYPES; dtype++) {
     wants(m, (kg_dtype)dtype, 1e9, 1e9);
-    for (int i = 4; i < COUNT; i++) element_put_bits((kg_dtype)dtype, m->got, i, element_poison((kg_dtype)dtype));
-    assert_string_equal(compared(m)->why, "2 of 6 elements were never written, the first is [1, 1]");
+    for (int i = 4; i < COUNT; i++)
+      element_put_bits((kg_dtype)dtype, m->got, i, element_poison((kg_dtype)dtype));
+    assert_string_equal(compared(m)->why,
+                        "2 of 6 elements were never written, the first is [1, 1]");
     m->real[4] = m->real[5] = NAN; /* not even where a NaN is wanted */
     if (element_is_float((kg_dtype)dtype)) assert_false(compared(m)->right);
   }
@@ -193,7 +214,8 @@ static void an_outputs_own_tolerance_goes_before_its_dtypes(void **state) {
 }
 
 static const char *refuse_large(const ref_call *want, const ref_call *got_call) {
-  return got_call->tensors[0].real[0] > want->tensors[0].real[0] + 1 ? "the first one is too large" : NULL;
+  return got_call->tensors[0].real[0] > want->tensors[0].real[0] + 1 ? "the first one is too large"
+                                                                     : NULL;
 }
 
 static void a_judge_decides_in_place_of_tolerances(void **state) {
@@ -216,10 +238,11 @@ static void a_judge_does_not_excuse_an_element_nobody_wrote(void **state) {
   element_put_bits(KG_F32, m->got, 5, element_poison(KG_F32));
   compared(m);
   assert_false(m->trial.right);
-  assert_string_equal(m->trial.outputs[0].why, "1 of 6 elements were never written, the first is [1, 2]");
+  assert_string_equal(m->trial.outputs[0].why,
+                      "1 of 6 elements were never written, the first is [1, 2]");
 }
 
-/* ---- elements -------------------------------------------------------------------------------------------------------------- */
+/* ---- elements ------------------------------------------------------------------------------- */
 
 static void every_pattern_of_a_dtype_survives_the_way_out_and_back(void **state) {
   (void)state;
@@ -230,9 +253,12 @@ static void every_pattern_of_a_dtype_survives_the_way_out_and_back(void **state)
       unsigned char memory[24] = {0};
       element_put_bits((kg_dtype)dtype, memory, 1, bits);
       assert_int_equal(element_bits((kg_dtype)dtype, memory, 1), bits);
-      if (!element_is_float((kg_dtype)dtype)) assert_int_equal(element_bits_of_whole((kg_dtype)dtype, element_whole((kg_dtype)dtype, bits)), bits);
+      if (!element_is_float((kg_dtype)dtype))
+        assert_int_equal(
+            element_bits_of_whole((kg_dtype)dtype, element_whole((kg_dtype)dtype, bits)), bits);
       else if (!isnan(element_real((kg_dtype)dtype, bits)))
-        assert_int_equal(element_bits_of_real((kg_dtype)dtype, element_real((kg_dtype)dtype, bits)), bits);
+        assert_int_equal(element_bits_of_real((kg_dtype)dtype, element_real((kg_dtype)dtype, bits)),
+                         bits);
     }
 }
 
@@ -245,7 +271,7 @@ static void signed_integers_keep_their_sign(void **state) {
   assert_int_equal(element_whole(KG_U32, 0xffffffffu), 4294967295);
 }
 
-/* ---- whole trials on the CPU ------------------------------------------------------------------------------------------------- */
+/* ---- whole trials on the CPU ---------------------------------------------------------------- */
 
 static const char spec_text[] =
     "kernel \"twice\" {\n"
@@ -256,7 +282,8 @@ static const char spec_text[] =
     "  scalars = { { \"gain\", \"f32\" } },\n"
     "  outputs = { { \"y\", \"T\", { \"n\" } } },\n"
     "  consts = { { \"THREADS\", 64 } },\n"
-    "  launch = { groups = { ceil_div(dim.n, const.THREADS), 1, 1 }, threads = { const.THREADS, 1, 1 } },\n"
+    "  launch = { groups = { ceil_div(dim.n, const.THREADS), 1, 1 }, threads = { const.THREADS, 1, "
+    "1 } },\n"
     "  wave = any,\n"
     "  ports = { metal = {}, cuda = absent \"tried without\", hip = {} },\n"
     "  numerics = { accumulate = f32, tolerance = { f32 = 1e-6, bf16 = 8e-3 } },\n"
@@ -297,7 +324,8 @@ static int make_folder(void **state) {
   char path[128];
   strcpy(folder, "/tmp/kgen-test-trial-XXXXXX");
   if (!mkdtemp(folder)) return -1;
-  static const char *const folders[] = {"templates", "templates/kernels", "tests", "tests/reference"};
+  static const char *const folders[] = {"templates", "templates/kernels", "tests",
+                                        "tests/reference"};
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
     snprintf(path, sizeof path, "%s/%s", folder, folders[i]);
     if (mkdir(path, 0777) != 0) return -1;
@@ -368,10 +396,15 @@ static void no_elements_are_no_fault(void **state) {
 static void each_planted_fault_is_found_and_named(void **state) {
   (void)state;
   if (no_clang()) skip();
-  static const struct { const char *body, *words; } faults[] = {
-      {BODY("if (i + 1 < n) y[i] = T(f32(x[i]) * gain);\n"), "y: 1 of 100 elements were never written, the first is [99]"},
-      {BODY("y[i] = i == 3 ? T(NOT_A_NUMBER) : T(f32(x[i]) * gain);\n"), "y: 1 of 100 elements differ in being NaN or infinite, the first: [3] is nan"},
-      {BODY("y[i] = T(f32(x[i]) * (i == 5 ? gain + 0.1f : gain));\n"), "is over the tolerance 1e-06; the worst element: [5] is"},
+  static const struct {
+    const char *body, *words;
+  } faults[] = {
+      {BODY("if (i + 1 < n) y[i] = T(f32(x[i]) * gain);\n"),
+       "y: 1 of 100 elements were never written, the first is [99]"},
+      {BODY("y[i] = i == 3 ? T(NOT_A_NUMBER) : T(f32(x[i]) * gain);\n"),
+       "y: 1 of 100 elements differ in being NaN or infinite, the first: [3] is nan"},
+      {BODY("y[i] = T(f32(x[i]) * (i == 5 ? gain + 0.1f : gain));\n"),
+       "is over the tolerance 1e-06; the worst element: [5] is"},
       {BODY("y[i] = T(f32(x[i > 0 ? i - 1 : 0]) * gain);\n"), "rms error"},
   };
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -421,7 +454,9 @@ static void a_fill_makes_inputs_and_scalars_and_both_sides_see_them_rounded(void
            "  for (int64_t i = 0; i < x->count; i++) x->real[i] = 1.0 / 3;\n"
            "  ref_value_find(c, \"gain\")->real = 0.1;\n"
            "}\n");
-  put_all(BODY("y[i] = T(gain == 0.1f && bits(f32(x[i])) == 0x3eaaaaabu ? f32(x[i]) * gain : 100.0f);\n"), reference);
+  put_all(BODY("y[i] = T(gain == 0.1f && bits(f32(x[i])) == 0x3eaaaaabu ? f32(x[i]) * gain : "
+               "100.0f);\n"),
+          reference);
   assert_int_equal(kgen("twice T=f32 --fill thirds --device simt32"), 0);
   says("gain=0.1");
   assert_int_equal(kgen("twice T=f32 --device simt32"), 1);
@@ -430,14 +465,18 @@ static void a_fill_makes_inputs_and_scalars_and_both_sides_see_them_rounded(void
 static void what_is_asked_for_by_a_wrong_name_gets_the_nearest_one(void **state) {
   (void)state;
   put_all(right_body, right_reference);
-  static const struct { const char *arguments, *words; } rows[] = {
+  static const struct {
+    const char *arguments, *words;
+  } rows[] = {
       {"twicce", "kgen run: there is no kernel 'twicce'; did you mean 'twice'?\n"},
       {"twice gian=1", "twice has no type, dim, constant or scalar 'gian'; did you mean 'gain'?\n"},
-      {"twice sideways=1", "twice has no type, dim, constant or scalar 'sideways'; it has T, n, THREADS, gain\n"},
+      {"twice sideways=1",
+       "twice has no type, dim, constant or scalar 'sideways'; it has T, n, THREADS, gain\n"},
       {"twice T=f61", "type T of twice is one of f32, bf16; not 'f61'\n"},
       {"twice n=-1", "dim n of twice is a whole number from 0 to 4294967295; not '-1'\n"},
       {"twice n=many", "not 'many'\n"},
-      {"twice THREADS=32", "constant THREADS of twice is fixed by the specification, at 64; not '32'\n"},
+      {"twice THREADS=32",
+       "constant THREADS of twice is fixed by the specification, at 64; not '32'\n"},
       {"twice gain=strong", "scalar gain of twice is a number of f32; not 'strong'\n"},
       {"twice n", "'n' is not NAME=VALUE\n"},
       {"twice --seed x", "--seed takes a whole number; not 'x'\n"},
@@ -467,7 +506,7 @@ static void data_that_no_memory_holds_is_refused_before_it_is_made(void **state)
   says("the data would take more than 4 GiB");
 }
 
-/* ---- data ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- data ----------------------------------------------------------------------------------- */
 
 static Library *load(Arena *a, const LibraryOptions *o) {
   Diags *d = diags_new(a);
@@ -481,7 +520,8 @@ static void made_up_data_are_standard_normals_and_depend_on_seed_and_place_alone
   (void)state;
   put_all(right_body, right_reference);
   Arena *a = arena_new();
-  const LibraryOptions o = {.spec = arena_printf(a, "%s/kernels.lua", folder), .templates = "templates"};
+  const LibraryOptions o = {.spec = arena_printf(a, "%s/kernels.lua", folder),
+                            .templates = "templates"};
   const Library *l = load(a, &o);
   const Kernel *k = l->spec->kernels[0];
   References *refs = references_open(a, l->spec, "templates");
@@ -497,8 +537,9 @@ static void made_up_data_are_standard_normals_and_depend_on_seed_and_place_alone
   assert_true(large && small && other);
   const double *x = large->want.tensors[0].real;
   double sum = 0, squares = 0, fourths = 0;
-  for (int i = 0; i < 100000; i++) sum += x[i], squares += x[i] * x[i], fourths += x[i] * x[i] * x[i] * x[i];
-  assert_true(fabs(sum / 1e5) < 0.02);          /* six standard deviations */
+  for (int i = 0; i < 100000; i++)
+    sum += x[i], squares += x[i] * x[i], fourths += x[i] * x[i] * x[i] * x[i];
+  assert_true(fabs(sum / 1e5) < 0.02); /* six standard deviations */
   assert_true(fabs(squares / 1e5 - 1) < 0.03);
   assert_true(fabs(fourths / 1e5 - 3) < 0.2);
   assert_memory_equal(small->want.tensors[0].real, x, 10 * sizeof *x);

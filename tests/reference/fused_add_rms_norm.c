@@ -6,7 +6,7 @@
 #include "reference.h"
 
 /* "cancel": every sum is zero.  "special": NaN, infinity, a sum that overflows f16, negative zeros,
-   denormals. */
+** denormals. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   (void)seed;
   const ref_tensor *x = ref_find(c, "x"), *residual = ref_find(c, "residual");

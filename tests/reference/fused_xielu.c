@@ -5,7 +5,7 @@
 #include "reference.h"
 
 /* "sweep": magnitudes from denormal to huge, of both signs, and the special values; "" is four
-   times a normal. */
+** times a normal. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   (void)seed;
   const ref_tensor *x = ref_find(c, "x");
