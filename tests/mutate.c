@@ -1,12 +1,16 @@
-/* mutate.c: plants the faults of tests/mutants/*.txt, one at a time, and requires that the check meant for each finds it.
+/* mutate.c: plants the faults listed in tests/mutants, one at a time, and requires that the check
+** meant for each finds it.
 **
 **   mutate -c COMPILE -l LIBRARIES [-j N] [-u] [-v] [NAME...]
 **
-** Run from the top of a built tree (ninja mutants).  Each worker has a copy of what a check reads, under $TMPDIR; the tree
-** itself is never changed.  First every check must be silent without a fault; then, for each mutant, its own check must find
-** it, and find it for the right reason.  tests/mutants/README.md says how a mutant is written and what counts as found.
-** tests/mutants/table.txt keeps what found what; -u writes it anew.  NAME: only these, without the table.
-** Last line: "N passed, N failed".  Exit status: 0, 1 a mutant or the table failed, 2 usage or a mutant that cannot be read. */
+** Run from the top of a built tree (ninja mutants).  Each worker has a copy of what a check reads,
+** under $TMPDIR; the tree itself is never changed.  First every check must be silent without a
+** fault; then, for each mutant, its own check must find it, and find it for the right reason.
+** tests/mutants/README.md says how a mutant is written and what counts as found.
+** tests/mutants/table.txt keeps what found what; -u writes it anew.  NAME: only these mutants, or
+** those of a file (norm: tests/mutants/norm.txt), without the table.
+** Last line: "N passed, N failed".  Exit status: 0, 1 a mutant or the table failed, 2 usage or a
+** mutant that cannot be read. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,17 +35,18 @@ static const char *const catcher_name[CATCHERS] = {"static", "compile", "run", "
 typedef struct Mutant {
   const char *file; /* of the mutant, and its line, for messages */
   int line;
-  char *name, *target, *from, *to, *kernel, *one;
+  char *name, *target, *from, *to, *spec, *kernel, *few, *one;
   Catcher catcher;
-  char *detail; /* static: the code; compile: the compiler; sanitize: words of the report; test: program and test */
+  char *detail; /* static: the code; compile: the compiler; sanitize: words of the report; test:
+                   program and test */
   int nth;      /* which occurrence; 0: there must be one alone */
 } Mutant;
 
 typedef struct Result { /* shared with the worker that fills it */
   bool passed;
   double seconds;
-  char found[96];   /* for the table: "9 of 11 cases" */
-  char said[1800];  /* why it failed, or (with -v) the finding */
+  char found[96];  /* for the table: "9 cases" */
+  char said[1800]; /* why it failed, or (with -v) the finding */
 } Result;
 
 static Mutant mutants[MAX_MUTANTS];
@@ -50,7 +55,7 @@ static const char *compile_command, *libraries;
 static bool verbose;
 static char scratch[256];
 
-/* ---- small things ---------------------------------------------------------------------------------------------------------- */
+/* ---- small things ---------------------------------------------------------------------------- */
 
 _Noreturn static void stop(int status, const char *format, ...) {
   va_list ap;
@@ -78,7 +83,8 @@ static char *read_text(const char *path) {
   if (f == NULL) return NULL;
   size_t size = 0, got;
   char *s = malloc(1 << 16);
-  while (s != NULL && (got = fread(s + size, 1, 1 << 16, f)) > 0) s = realloc(s, (size += got) + (1 << 16));
+  while (s != NULL && (got = fread(s + size, 1, 1 << 16, f)) > 0)
+    s = realloc(s, (size += got) + (1 << 16));
   fclose(f);
   if (s == NULL) stop(2, "out of memory");
   s[size] = '\0';
@@ -87,7 +93,8 @@ static char *read_text(const char *path) {
 
 static void write_text(const char *path, const char *text) {
   FILE *f = fopen(path, "wb");
-  if (f == NULL || fputs(text, f) < 0 || fclose(f) != 0) stop(2, "cannot write %s: %s", path, strerror(errno));
+  if (f == NULL || fputs(text, f) < 0 || fclose(f) != 0)
+    stop(2, "cannot write %s: %s", path, strerror(errno));
 }
 
 static double now(void) {
@@ -96,15 +103,17 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Runs a shell command in a folder, both streams to a file.  The exit status; 124 when it ran too long. */
+/* Runs a shell command in a folder, both streams to a file.  The exit status; 124 when it ran too
+ * long. */
 static int run_in(const char *folder, const char *command, const char *to) {
-  char *whole = format_text("cd '%s' && exec timeout -k 5 %d sh -c '%s' >'%s' 2>&1 </dev/null", folder, SECONDS, command, to);
+  char *whole = format_text("cd '%s' && exec timeout -k 5 %d sh -c '%s' >'%s' 2>&1 </dev/null",
+                            folder, SECONDS, command, to);
   const int status = system(whole);
   free(whole);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* ---- reading mutants ---------------------------------------------------------------------------------------------------------- */
+/* ---- reading mutants ------------------------------------------------------------------------- */
 
 /* `key: value`; from: and to: may be repeated, a line each. */
 static bool take(char **to, const char *line, const char *key, bool lines) {
@@ -112,7 +121,8 @@ static bool take(char **to, const char *line, const char *key, bool lines) {
   if (strncmp(line, key, len) != 0 || line[len] != ':') return false;
   const char *value = line + len + 1;
   if (*value == ' ') value++;
-  if (*to != NULL && !lines) stop(2, "'%s' is given twice: %s", key, line);
+  if (*to != NULL && !lines)
+    stop(2, "'%s' is given twice (an empty line ends a mutant): %s", key, line);
   *to = *to == NULL ? format_text("%s", value) : format_text("%s\n%s", *to, value);
   return true;
 }
@@ -127,7 +137,8 @@ static void read_catcher(Mutant *m, char *catcher) {
       m->catcher = (Catcher)c;
       return;
     }
-  stop(2, "%s:%d: %s: '%s' is no catcher: static, compile, run, sanitize, test", m->file, m->line, m->name, catcher);
+  stop(2, "%s:%d: %s: '%s' is no catcher: static, compile, run, sanitize, test", m->file, m->line,
+       m->name, catcher);
 }
 
 static void finish(Mutant *m, char *catcher, const char *nth) {
@@ -136,12 +147,16 @@ static void finish(Mutant *m, char *catcher, const char *nth) {
   read_catcher(m, catcher);
   if (m->kernel == NULL && m->catcher != TEST && m->catcher != STATIC)
     stop(2, "%s:%d: %s needs a kernel", m->file, m->line, m->name);
-  if ((m->catcher == STATIC || m->catcher == TEST || m->catcher == SANITIZE || m->catcher == COMPILE) && *m->detail == '\0')
-    stop(2, "%s:%d: %s: 'catch: %s' says what it finds", m->file, m->line, m->name, catcher_name[m->catcher]);
+  if ((m->catcher == STATIC || m->catcher == TEST || m->catcher == SANITIZE ||
+       m->catcher == COMPILE) &&
+      *m->detail == '\0')
+    stop(2, "%s:%d: %s: 'catch: %s' says what it finds", m->file, m->line, m->name,
+         catcher_name[m->catcher]);
   m->nth = nth == NULL ? 0 : atoi(nth);
   for (int i = 0; i < mutant_count; i++)
     if (strcmp(mutants[i].name, m->name) == 0)
-      stop(2, "%s:%d: %s is at %s:%d already", m->file, m->line, m->name, mutants[i].file, mutants[i].line);
+      stop(2, "%s:%d: %s is at %s:%d already", m->file, m->line, m->name, mutants[i].file,
+           mutants[i].line);
   if (mutant_count == MAX_MUTANTS) stop(2, "more than %d mutants", MAX_MUTANTS);
   mutants[mutant_count++] = *m;
 }
@@ -162,9 +177,12 @@ static void read_mutants(const char *path) {
       continue;
     }
     if (m.name == NULL) m.file = path, m.line = line;
-    if (!take(&m.name, s, "mutant", false) && !take(&m.target, s, "file", false) && !take(&m.from, s, "from", true) &&
-        !take(&m.to, s, "to", true) && !take(&m.kernel, s, "kernel", false) && !take(&catcher, s, "catch", false) &&
-        !take(&nth, s, "nth", false) && !take(&m.one, s, "one", true))
+    if (!take(&m.name, s, "mutant", false) && !take(&m.target, s, "file", false) &&
+        !take(&m.from, s, "from", true) && !take(&m.to, s, "to", true) &&
+        !take(&m.spec, s, "spec", false) && !take(&m.few, s, "few", false) &&
+        !take(&m.kernel, s, "kernel", false) &&
+        !take(&catcher, s, "catch", false) && !take(&nth, s, "nth", false) &&
+        !take(&m.one, s, "one", true))
       stop(2, "%s:%d: not a line of a mutant: %s", path, line, s);
     if (m.name == NULL) stop(2, "%s:%d: a mutant starts with its name", path, line);
   }
@@ -172,7 +190,7 @@ static void read_mutants(const char *path) {
   free(text);
 }
 
-/* ---- planting --------------------------------------------------------------------------------------------------------------------- */
+/* ---- planting -------------------------------------------------------------------------------- */
 
 /* The text with the mutant's fault; NULL, with why, when its place is not there or not alone. */
 static char *plant(const Mutant *m, const char *text, const char **why) {
@@ -183,10 +201,54 @@ static char *plant(const Mutant *m, const char *text, const char **why) {
     if (m->nth == 0 || m->nth == count) place = at;
   }
   if (count == 0 || (m->nth == 0 && count > 1) || m->nth > count) {
-    *why = count == 0 ? "the text to change is not in the file" : "the text to change is there more than once (or nth is too large)";
+    *why = count == 0 ? "the text to change is not in the file"
+                      : "the text to change is there more than once (or nth is too large)";
     return NULL;
   }
   return format_text("%.*s%s%s", (int)(place - text), text, m->to, place + strlen(m->from));
+}
+
+/* Is the type whose list opens here to be narrowed?  few: names of types; NULL: all. */
+static bool is_few(const char *few, const char *start, const char *open) {
+  const char *end = open;
+  while (end > start && strchr(" =,\"", end[-1]) != NULL) end--;
+  const char *name = end;
+  while (name > start && (isalnum((unsigned char)name[-1]) || name[-1] == '_')) name--;
+  const size_t len = (size_t)(end - name);
+  for (const char *word = few; word != NULL && *word != '\0';) {
+    const size_t n = strcspn(word, " ");
+    if (n == len && memcmp(word, name, n) == 0) return true;
+    word += n + strspn(word + n, " ");
+  }
+  return few == NULL;
+}
+
+/* The specification with one dtype, the last one, for the types named: what is found is found the
+** same in each.  NULL: the kernel, or its types, are not written out in this file. */
+static char *narrowed(const char *text, const Mutant *m) {
+  char *head = format_text("kernel \"%s\"", m->kernel);
+  const char *kernel = strstr(text, head);
+  const char *next = kernel == NULL ? NULL : strstr(kernel + 1, "\nkernel ");
+  const char *types = kernel == NULL ? NULL : strstr(kernel, "types = {");
+  free(head);
+  if (types == NULL || (next != NULL && types > next)) return NULL;
+  char *out = format_text("%s", text), *to = out + (types - text);
+  int depth = 0;
+  for (const char *s = types; *s != '\0'; s++) {
+    const char *last = NULL; /* of a list of dtypes: its last comma */
+    const size_t inside = *s == '{' ? strcspn(s + 1, "{}\"") : 0;
+    for (size_t i = 1; i <= inside && s[1 + inside] == '}'; i++)
+      if (s[i] == ',') last = s + i;
+    *to++ = *s;
+    if (*s == '{') depth++;
+    if (*s == '}' && --depth == 0) {
+      memmove(to, s + 1, strlen(s + 1) + 1);
+      return out;
+    }
+    if (last != NULL && is_few(m->catcher == SANITIZE ? NULL : m->few, types, s)) s = last;
+  }
+  free(out);
+  return NULL;
 }
 
 static bool is_c(const Mutant *m) {
@@ -199,15 +261,18 @@ static bool build(const Mutant *m, const char *folder, const char *said) {
   if (!is_c(m)) return true;
   const bool test = m->catcher == TEST;
   const int len = (int)strcspn(m->detail, " ");
-  char *command = format_text("%s -c %s -o .build/mutant.o && %s %s%.*s%s -o .build/%.*s .build/mutant.o "
-                              "%s.build/libkgen.a .build/libkg.a %s %s",
-                              compile_command, m->target, compile_command, test ? "tests/" : ".build/gen/main.o", test ? len : 0,
-                              m->detail, test ? ".c" : "", test ? len : 4, test ? m->detail : "kgen",
-                              test ? ".build/libkernels.a " : "", test ? "-lcmocka" : "", libraries);
+  char *command = format_text(
+      "%s -c %s -o .build/mutant.o && %s %s%.*s%s -o .build/%.*s .build/mutant.o "
+      "%s.build/libkgen.a .build/libkg.a %s %s",
+      compile_command, m->target, compile_command, test ? "tests/" : ".build/gen/main.o",
+      test ? len : 0, m->detail, test ? ".c" : "", test ? len : 4, test ? m->detail : "kgen",
+      test ? ".build/libkernels.a " : "", test ? "-lcmocka" : "", libraries);
   /* tests that start kgen must start the faulty one */
-  if (test) {
-    char *both = format_text("%s && %s .build/gen/main.o -o .build/kgen.new .build/mutant.o .build/libkgen.a .build/libkg.a %s && "
-                             "mv .build/kgen.new .build/kgen", command, compile_command, libraries);
+  if (test && strncmp(m->target, "gen/", 4) == 0) {
+    char *both = format_text("%s && %s .build/gen/main.o -o .build/kgen.new .build/mutant.o "
+                             ".build/libkgen.a .build/libkg.a %s && "
+                             "mv .build/kgen.new .build/kgen",
+                             command, compile_command, libraries);
     free(command);
     command = both;
   }
@@ -216,16 +281,19 @@ static bool build(const Mutant *m, const char *folder, const char *said) {
   return status == 0;
 }
 
-/* ---- catching ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- catching -------------------------------------------------------------------------------- */
 
-static void check_command(char out[1024], Catcher c, const char *kernel, const char *detail) {
-  const int program = (int)strcspn(detail, " ");
-  switch (c) {
+static void check_command(char out[1024], const Mutant *m) {
+  const int program = (int)strcspn(m->detail, " ");
+  switch (m->catcher) {
   case STATIC: snprintf(out, 1024, ".build/kgen -t templates -o .build/out"); break;
-  case TEST: snprintf(out, 1024, "CMOCKA_MESSAGE_OUTPUT=TAP .build/%.*s", program, detail); break;
+  case TEST:
+    snprintf(out, 1024, "CMOCKA_MESSAGE_OUTPUT=TAP .build/%.*s", program, m->detail);
+    break;
   default:
-    snprintf(out, 1024, "%s verify %s --only %s -j 1 --json -t templates", getenv("MUTATE_KGEN") ? getenv("MUTATE_KGEN") : ".build/kgen",
-             kernel, catcher_name[c]);
+    snprintf(out, 1024, ".build/kgen verify %s --only %s -j 1 --json -t templates%s%s", m->kernel,
+             catcher_name[m->catcher], m->spec == NULL ? "" : " -f ",
+             m->spec == NULL ? "" : m->spec);
   }
 }
 
@@ -258,31 +326,52 @@ static void line_value(const char *line, const char *key, char *out, size_t size
   snprintf(out, size, "%.*s", (int)strcspn(v, text ? "\"" : ",} \n"), v);
 }
 
-/* Findings of a stage of verify: how many, in how many cases, how many cases were run. */
-typedef struct Findings { int all, cases, of; } Findings;
+/* What verify's report has of the mutant's kernel and stage: how often it was found, in how many
+ * cases. */
+typedef struct Findings {
+  int all, cases;
+} Findings;
 
+/* A finding is some lines of its own (stage, kernel, text), then one line for each place where it
+ * was found. */
 static Findings findings_of(const char *said, const Mutant *m) {
   Findings f = {0};
-  char cases[MAX_CASES][64];
-  char total[32];
-  for (const char *s = said; s != NULL; s = next_line(s)) {
-    char kernel[128], stage[32], which[64];
-    if (line_has(s, "\"cases\":")) line_value(s, "cases", total, sizeof total), f.of = atoi(total);
-    line_value(s, "stage", stage, sizeof stage);
-    line_value(s, "kernel", kernel, sizeof kernel);
-    if (strcmp(stage, catcher_name[m->catcher]) != 0 || strcmp(kernel, m->kernel) != 0) continue;
-    if (*m->detail != '\0' && !line_has(s, m->detail)) continue;
+  char cases[MAX_CASES][24], stage[32] = "", kernel[128] = "", value[24];
+  bool words = false;
+  const char *s = strstr(said, "\n  \"findings\":");
+  for (s = s == NULL ? NULL : next_line(s + 1); s != NULL; s = next_line(s)) {
+    if (line_has(s, "\"stage\":")) line_value(s, "stage", stage, sizeof stage);
+    if (line_has(s, "\"kernel\":")) line_value(s, "kernel", kernel, sizeof kernel);
+    if (line_has(s, "\"text\":")) words = line_has(s, m->detail);
+    if (!line_has(s, "\"tool\":") || strcmp(stage, catcher_name[m->catcher]) != 0 ||
+        strcmp(kernel, m->kernel) != 0)
+      continue;
+    if (m->catcher == COMPILE) {
+      char tool[64];
+      line_value(s, "tool", tool, sizeof tool);
+      if (strcmp(tool, m->detail) != 0) continue;
+    } else if (!words) {
+      continue;
+    }
     f.all++;
-    line_value(s, "case", which, sizeof which);
-    bool known = *which == '\0';
-    for (int i = 0; i < f.cases && !known; i++) known = strcmp(cases[i], which) == 0;
-    if (!known && f.cases < MAX_CASES) snprintf(cases[f.cases++], sizeof cases[0], "%s", which);
+    line_value(s, "case", value, sizeof value); /* "case 3 (rows = 5 ..." */
+    value[strcspn(value, "(")] = '\0';
+    bool known = strncmp(value, "case ", 5) != 0;
+    for (int i = 0; i < f.cases && !known; i++) known = strcmp(cases[i], value) == 0;
+    if (!known && f.cases < MAX_CASES) snprintf(cases[f.cases++], sizeof cases[0], "%s", value);
   }
   return f;
 }
 
+/* What matters of a report stands at its end. */
+static const char *tail_of(const char *said) {
+  const char *findings = strstr(said, "\n  \"findings\":");
+  return findings != NULL ? findings : said;
+}
+
 static void keep(Result *r, const char *why, const char *said) {
-  snprintf(r->said, sizeof r->said, "%s\n%.*s%s", why, 1400, said, strlen(said) > 1400 ? " ..." : "");
+  snprintf(r->said, sizeof r->said, "%s\n%.*s%s", why, 1400, said,
+           strlen(said) > 1400 ? " ..." : "");
 }
 
 static void judge(const Mutant *m, int status, const char *said, Result *r) {
@@ -302,23 +391,59 @@ static void judge(const Mutant *m, int status, const char *said, Result *r) {
   } else {
     const Findings f = findings_of(said, m);
     r->passed = status == 1 && f.all > 0;
-    if (m->catcher == COMPILE) snprintf(r->found, sizeof r->found, "%d compilations", f.all);
-    else snprintf(r->found, sizeof r->found, "%d of %d cases", f.cases, f.of);
+    if (m->catcher == COMPILE)
+      snprintf(r->found, sizeof r->found, "%d compilations", f.all);
+    else
+      snprintf(r->found, sizeof r->found, "%d case%s", f.cases, f.cases == 1 ? "" : "s");
     if (r->passed && m->catcher != COMPILE && f.cases < 2 && m->one == NULL) {
       r->passed = false;
-      keep(r, "caught by luck: a single case finds it, and the mutant does not say why that is enough", said);
+      keep(r,
+           "caught by luck: a single case finds it, and the mutant does not say why that is enough",
+           tail_of(said));
       return;
     }
   }
-  if (!r->passed) keep(r, "a missing check: it survived", said);
-  else if (verbose) keep(r, "found", said);
+  if (!r->passed)
+    keep(r, "a missing check: it survived", tail_of(said));
+  else if (verbose)
+    keep(r, "found", tail_of(said));
+}
+
+/* Narrows the specification that has the kernel; its text before, to put back, or NULL. */
+static char *narrow(const Mutant *m, const char *folder, char **path) {
+  glob_t files = {0};
+  if (m->kernel == NULL || (m->catcher != SANITIZE && m->few == NULL)) return NULL;
+  char *pattern = format_text("%s/%s", folder, m->spec != NULL ? m->spec : "kernels.lua");
+  char *included = format_text("%s/templates/kernels/*.lua", folder);
+  glob(pattern, 0, NULL, &files);
+  glob(included, GLOB_APPEND, NULL, &files);
+  for (size_t i = 0; i < files.gl_pathc; i++) {
+    char *text = read_text(files.gl_pathv[i]), *few = narrowed(text, m);
+    if (few == NULL) {
+      free(text);
+      continue;
+    }
+    *path = files.gl_pathv[i];
+    write_text(*path, few);
+    return text;
+  }
+  return NULL;
 }
 
 static void put_to_check(const Mutant *m, int worker, Result *r) {
   char command[1024];
-  char *folder = format_text("%s/%d", scratch, worker), *said_path = format_text("%s/%d.said", scratch, worker);
+  char *folder = format_text("%s/%d", scratch, worker),
+       *said_path = format_text("%s/%d.said", scratch, worker);
   char *path = format_text("%s/%s", folder, m->target), *text = read_text(path);
   const double start = now();
+  if (m->from == NULL) { /* nothing is planted: the check must be silent */
+    check_command(command, m);
+    r->passed = run_in(folder, command, said_path) == 0;
+    if (!r->passed)
+      keep(r, "a false alarm, or the check cannot be run", tail_of(read_text(said_path)));
+    r->seconds = now() - start;
+    return;
+  }
   const char *why = "there is no such file";
   char *faulty = text == NULL ? NULL : plant(m, text, &why);
   if (faulty == NULL) {
@@ -329,33 +454,38 @@ static void put_to_check(const Mutant *m, int worker, Result *r) {
   if (!build(m, folder, said_path)) {
     keep(r, "the mutant does not build", read_text(said_path));
   } else {
-    check_command(command, m->catcher, m->kernel, m->detail);
+    char *spec_path, *spec = narrow(m, folder, &spec_path);
+    check_command(command, m);
     const int status = run_in(folder, command, said_path);
     judge(m, status, read_text(said_path), r);
+    if (spec != NULL) write_text(spec_path, spec);
   }
   write_text(path, text);
   if (is_c(m)) run_in(folder, "cp -a ../pristine/. .build/", said_path);
   r->seconds = now() - start;
 }
 
-/* ---- workers ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- workers --------------------------------------------------------------------------------- */
 
 static const char copied[] = "kernels.lua templates gen runtime tests generated README.md";
-static const char built[] = "libkgen.a libkg.a libkernels.a kgen kg-hiprtc fake_hip.so fake_hip5.so fake_hiprtc.so simt_texts.c "
+static const char built[] = "libkgen.a libkg.a libkernels.a kgen kg-hiprtc fake_hip.so "
+                            "fake_hip5.so fake_hiprtc.so simt_texts.c "
                             "test_*[a-z]";
 
 static void scratch_make(int workers) {
   const char *tmp = getenv("TMPDIR");
   snprintf(scratch, sizeof scratch, "%s/kgen-mutants-XXXXXX", tmp == NULL ? "/tmp" : tmp);
   if (mkdtemp(scratch) == NULL) stop(2, "cannot make %s: %s", scratch, strerror(errno));
-  char *command = format_text("mkdir %s/pristine %s/pristine/gen && cd .build && cp -p gen/main.o %s/pristine/gen/ && "
-                              "for f in %s; do case $f in *.log|*.d) ;; *) cp -p $f %s/pristine/ || exit 1;; esac; done",
-                              scratch, scratch, scratch, built, scratch);
-  if (system(command) != 0) stop(2, "the tree is not built; run ninja, and ninja test once");
+  char *command = format_text(
+      "mkdir %s/pristine %s/pristine/gen && cd .build && cp -p gen/main.o %s/pristine/gen/ && "
+      "[ -x kgen ] && "
+      "for f in %s; do case $f in *.log|*.d) ;; *) cp -p $f %s/pristine/ || exit 1;; esac; done",
+      scratch, scratch, scratch, built, scratch);
+  if (system(command) != 0) stop(2, "the tree is not built, or is being built; run ninja mutants");
   free(command);
   for (int w = 0; w < workers; w++) {
-    command = format_text("mkdir %s/%d && cp -pr %s %s/%d/ && cp -pr %s/pristine %s/%d/.build", scratch, w, copied, scratch, w,
-                          scratch, scratch, w);
+    command = format_text("mkdir %s/%d && cp -pr %s %s/%d/ && cp -pr %s/pristine %s/%d/.build",
+                          scratch, w, copied, scratch, w, scratch, scratch, w);
     if (system(command) != 0) stop(2, "cannot copy the tree to %s", scratch);
     free(command);
   }
@@ -368,14 +498,25 @@ static void scratch_remove(void) {
 }
 
 static void report(const Mutant *m, const Result *r) {
-  printf("%s %-44s %-9s %-28s %5.1f s\n", r->passed ? "ok    " : "FAILED", m->name, catcher_name[m->catcher], r->found, r->seconds);
-  if (!r->passed) printf("  %s:%d: %s: %s\n", m->file, m->line, m->name, r->said);
-  else if (verbose) printf("%s\n", r->said);
+  printf("%s %-44s %-9s %-28s %5.1f s\n", r->passed ? "ok    " : "FAILED", m->name,
+         catcher_name[m->catcher], r->found, r->seconds);
+  if (!r->passed)
+    printf("  %s:%d: %s: %s\n", m->file, m->line, m->name, r->said);
+  else if (verbose)
+    printf("%s\n", r->said);
   fflush(stdout);
 }
 
+static Result *results_new(void) {
+  void *all = mmap(NULL, MAX_MUTANTS * sizeof(Result), PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) stop(2, "out of memory");
+  return all;
+}
+
 /* Puts every chosen one to its check, `workers` at a time. */
-static void run_all(const Mutant *list, const bool *chosen, int count, int workers, Result *results) {
+static void run_all(const Mutant *list, const bool *chosen, int count, int workers,
+                    Result *results) {
   pid_t pids[MAX_WORKERS] = {0};
   int doing[MAX_WORKERS] = {0}, running = 0;
   for (int next = 0; next < count || running > 0;) {
@@ -407,43 +548,49 @@ static void run_all(const Mutant *list, const bool *chosen, int count, int worke
   }
 }
 
-/* ---- without a fault ------------------------------------------------------------------------------------------------------------------- */
+/* ---- without a fault ------------------------------------------------------------------------- */
 
 /* The distinct checks of the chosen mutants, each as a mutant that changes nothing. */
-static bool all_silent(const bool *chosen) {
-  bool silent = true;
-  char seen[128][1024];
+static int clean_checks(const bool *chosen, Mutant *list) {
+  char(*seen)[1024] = calloc(MAX_MUTANTS, sizeof *seen);
   int count = 0;
+  if (seen == NULL) stop(2, "out of memory");
   for (int i = 0; i < mutant_count; i++) {
-    char command[1024];
     if (!chosen[i]) continue;
-    check_command(command, mutants[i].catcher, mutants[i].kernel, mutants[i].detail);
+    check_command(seen[count], &mutants[i]);
     bool known = false;
-    for (int s = 0; s < count && !known; s++) known = strcmp(seen[s], command) == 0;
-    if (known || count == 128) continue;
-    snprintf(seen[count++], sizeof seen[0], "%s", command);
-    char *folder = format_text("%s/0", scratch), *said = format_text("%s/said", scratch);
-    const double start = now();
-    const int status = run_in(folder, command, said);
-    if (status != 0) {
-      printf("FAILED without a fault: %s (status %d)\n%.3000s\n", command, status, read_text(said));
-      silent = false;
-    } else {
-      printf("ok     without a fault: %s %.1f s\n", command, now() - start);
-    }
-    fflush(stdout);
+    for (int s = 0; s < count && !known; s++) known = strcmp(seen[s], seen[count]) == 0;
+    if (known) continue;
+    list[count] = mutants[i];
+    list[count].from = NULL;
+    list[count++].name = format_text(
+        "without a fault: %s", mutants[i].kernel != NULL ? mutants[i].kernel : mutants[i].detail);
   }
-  return silent;
+  free(seen);
+  return count;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------------------------------------------------- */
+/* A check that complains anyway cannot find anything: its mutants fail unplanted. */
+static bool is_silent(const Mutant *m, const Mutant *clean, const Result *results, int count) {
+  char own[1024], other[1024];
+  check_command(own, m);
+  for (int i = 0; i < count; i++) {
+    check_command(other, &clean[i]);
+    if (strcmp(own, other) == 0) return results[i].passed;
+  }
+  return false;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static char *table_text(const Result *results) {
-  char *text = format_text("# What finds what: written by `ninja mutants-table`, compared by `ninja mutants`.\n");
+  char *text = format_text(
+      "# What finds what: written by `ninja mutants-table`, compared by `ninja mutants`.\n");
   for (int i = 0; i < mutant_count; i++) {
     const Mutant *m = &mutants[i];
-    char *more = format_text("%s%-44s %-34s %-9s %-22s %s\n", text, m->name, m->target, catcher_name[m->catcher],
-                             m->kernel == NULL ? "" : m->kernel, results[i].passed ? results[i].found : "SURVIVED");
+    char *more = format_text("%s%-44s %-34s %-9s %-22s %s\n", text, m->name, m->target,
+                             catcher_name[m->catcher], m->kernel == NULL ? "" : m->kernel,
+                             results[i].passed ? results[i].found : "SURVIVED");
     free(text);
     text = more;
   }
@@ -454,7 +601,8 @@ static bool table_holds(const char *text) {
   const char *path = "tests/mutants/table.txt";
   const char *kept = read_text(path);
   if (kept != NULL && strcmp(kept, text) == 0) return true;
-  printf("FAILED %s is not what was found; `ninja mutants-table` writes it anew.  Found now:\n", path);
+  printf("FAILED %s is not what was found; `ninja mutants-table` writes it anew.  Found now:\n",
+         path);
   for (const char *s = text; s != NULL && *s != '\0'; s = next_line(s)) {
     char *line = format_text("%.*s", (int)strcspn(s, "\n"), s);
     if (kept == NULL || strstr(kept, line) == NULL) printf("  %s\n", line);
@@ -463,22 +611,26 @@ static bool table_holds(const char *text) {
   return false;
 }
 
-/* ---- main ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- main ------------------------------------------------------------------------------------ */
 
 static int choose(bool *chosen, int argc, char **argv) {
   int count = 0;
   for (int a = 0; a < argc; a++) {
     bool known = false;
+    char *file = format_text("tests/mutants/%s.txt", argv[a]);
     for (int i = 0; i < mutant_count; i++)
-      if (strcmp(mutants[i].name, argv[a]) == 0) chosen[i] = known = true;
-    if (!known) stop(2, "there is no mutant '%s'", argv[a]);
+      if (strcmp(mutants[i].name, argv[a]) == 0 || strcmp(mutants[i].file, file) == 0)
+        chosen[i] = known = true;
+    if (!known) stop(2, "there is no mutant '%s', and no tests/mutants/%s.txt", argv[a], argv[a]);
+    free(file);
   }
   for (int i = 0; i < mutant_count; i++) count += chosen[i] = chosen[i] || argc == 0;
   return count;
 }
 
 int main(int argc, char **argv) {
-  int option, workers = 2;
+  int option, workers = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  if (workers > MAX_WORKERS) workers = MAX_WORKERS;
   bool update = false;
   while ((option = getopt(argc, argv, "c:l:j:uv")) != -1) switch (option) {
     case 'c': compile_command = optarg; break;
@@ -486,7 +638,7 @@ int main(int argc, char **argv) {
     case 'j': workers = atoi(optarg); break;
     case 'u': update = true; break;
     case 'v': verbose = true; break;
-    default: return 2;
+    default: workers = 0;
     }
   if (compile_command == NULL || libraries == NULL || workers < 1 || workers > MAX_WORKERS)
     stop(2, "usage: mutate -c COMPILE -l LIBRARIES [-j N] [-u] [-v] [NAME...]");
@@ -498,21 +650,31 @@ int main(int argc, char **argv) {
 
   static bool chosen[MAX_MUTANTS];
   const int count = choose(chosen, argc - optind, argv + optind);
-  Result *results = mmap(NULL, MAX_MUTANTS * sizeof *results, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (results == MAP_FAILED) stop(2, "out of memory");
   const double start = now();
   scratch_make(workers);
-  const bool silent = all_silent(chosen);
-  run_all(mutants, chosen, mutant_count, workers, results);
+  static Mutant clean[MAX_MUTANTS];
+  static bool every[MAX_MUTANTS];
+  memset(every, true, sizeof every);
+  const int checks = clean_checks(chosen, clean);
+  Result *silent = results_new();
+  run_all(clean, every, checks, workers, silent);
+  Result *results = results_new();
+  static bool worth[MAX_MUTANTS];
+  for (int i = 0; i < mutant_count; i++)
+    worth[i] = chosen[i] && is_silent(&mutants[i], clean, silent, checks);
+  run_all(mutants, worth, mutant_count, workers, results);
   scratch_remove();
 
-  int passed = 0;
-  for (int i = 0; i < mutant_count; i++) passed += chosen[i] && results[i].passed;
-  int failed = count - passed + !silent;
+  int passed = 0, failed = 0;
+  for (int i = 0; i < checks; i++) *(silent[i].passed ? &passed : &failed) += 1;
+  for (int i = 0; i < mutant_count; i++)
+    if (chosen[i]) *(results[i].passed ? &passed : &failed) += 1;
   if (count == mutant_count) {
     char *text = table_text(results);
-    if (update && failed == 0) write_text("tests/mutants/table.txt", text);
-    else if (!table_holds(text)) failed++;
+    if (update && failed == 0)
+      write_text("tests/mutants/table.txt", text);
+    else if (!table_holds(text))
+      failed++;
   }
   printf("%d mutants in %.0f s\n%d passed, %d failed\n", count, now() - start, passed, failed);
   return failed > 0;
