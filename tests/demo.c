@@ -1,8 +1,10 @@
-/* demo.c: what `ninja demo` runs: a client of the generated kernels, as any program that links them is one.
+/* demo.c: what `ninja demo` runs: a client of the generated kernels, as any program that links them
+** is one.
 **
-** Launches fused_add_rms_norm at Llama-3.1-8B's shape and draws one token by gumbel_max_sample, on an AMD GPU where there is
-** one, else on the CPU at both wavefront widths; compares with the double-precision references of tests/reference; and
-** shows what the caller of a port that does not exist reads.  Exit status 1 when a number is wrong. */
+** Launches fused_add_rms_norm at Llama-3.1-8B's shape and draws one token by gumbel_max_sample, on
+** an AMD GPU where there is one, else on the CPU at both wavefront widths; compares with the
+** double-precision references of tests/reference; and shows what the caller of a port that does not
+** exist reads.  Exit status 1 when a number is wrong. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +33,8 @@ static void *zeros(size_t count, size_t bytes) {
   return p;
 }
 
-/* Data that looks like activations: sums of four uniforms, from a small generator with a fixed seed. */
+/* Data that looks like activations: sums of four uniforms, from a small generator with a fixed
+** seed. */
 static double noise(uint32_t *state) {
   double sum = 0;
   for (int i = 0; i < 4; i++) {
@@ -41,9 +44,14 @@ static double noise(uint32_t *state) {
   return sum * 1.7320508; /* variance 1 */
 }
 
-/* ---- tensors: host memory, a copy on the device, and the reference's view of the same -------------------------------------- */
+/* ---- tensors: host memory, a copy on the device, and the reference's view of the same ------- */
 
-typedef struct Tensor { kg_tensor device; ref_tensor host; void *bytes; size_t size; } Tensor;
+typedef struct Tensor {
+  kg_tensor device;
+  ref_tensor host;
+  void *bytes;
+  size_t size;
+} Tensor;
 
 static bool failed(kg_device *device, const char *what, kg_status s) {
   if (s == KG_OK) return false;
@@ -51,7 +59,8 @@ static bool failed(kg_device *device, const char *what, kg_status s) {
   return true;
 }
 
-static kg_status tensor_make(kg_device *device, Tensor *t, const char *name, kg_dtype dtype, int rank, const int64_t *shape) {
+static kg_status tensor_make(kg_device *device, Tensor *t, const char *name, kg_dtype dtype,
+                             int rank, const int64_t *shape) {
   *t = (Tensor){.host = {.name = name, .dtype = (ref_dtype)dtype, .rank = rank, .count = 1}};
   for (int i = 0; i < rank; i++) {
     t->host.shape[i] = shape[i];
@@ -110,11 +119,12 @@ static bool row(const char *device, const char *what, double error, double toler
   const bool right = error <= tolerance;
   char limit[16] = "exact";
   if (tolerance > 0) snprintf(limit, sizeof limit, "%.1e", tolerance);
-  printf("  %-24s %-30s %9.2e %9s %10.3f ms%s\n", device, what, error, limit, ms, right ? "" : "  WRONG");
+  printf("  %-24s %-30s %9.2e %9s %10.3f ms%s\n", device, what, error, limit, ms,
+         right ? "" : "  WRONG");
   return right;
 }
 
-/* ---- fused_add_rms_norm, as a decode step of Llama-3.1-8B with eight rows -------------------------------------------- */
+/* ---- fused_add_rms_norm, as a decode step of Llama-3.1-8B with eight rows ------------------- */
 
 enum { ROWS = 8, D = 4096, LAUNCHES = 5 };
 enum { X, RESIDUAL, WEIGHT, NORMED, NEW_RESIDUAL, NORM_TENSORS };
@@ -124,8 +134,8 @@ static kg_status norm_launch(kg_device *device, Tensor *t, double *ms) {
   *ms = INFINITY;
   for (int i = 0; i < LAUNCHES && s == KG_OK; i++) { /* the first one compiles */
     const double start = now();
-    s = fused_add_rms_norm_launch(device, &t[X].device, &t[RESIDUAL].device, &t[WEIGHT].device, 1e-5f, 0.0f,
-                                  &t[NORMED].device, &t[NEW_RESIDUAL].device);
+    s = fused_add_rms_norm_launch(device, &t[X].device, &t[RESIDUAL].device, &t[WEIGHT].device,
+                                  1e-5f, 0.0f, &t[NORMED].device, &t[NEW_RESIDUAL].device);
     if (s == KG_OK) s = kg_device_synchronize(device);
     *ms = fmin(*ms, 1e3 * (now() - start));
   }
@@ -135,20 +145,24 @@ static kg_status norm_launch(kg_device *device, Tensor *t, double *ms) {
 static void norm_reference(const Tensor *t) {
   ref_tensor tensors[NORM_TENSORS];
   for (int i = 0; i < NORM_TENSORS; i++) tensors[i] = t[i].host;
-  ref_value values[] = {{"rows", ROWS, ROWS}, {"D", D, D}, {"eps", 0, (double)1e-5f}, {"weight_bias", 0, 0}};
-  ref_call call = {"fused_add_rms_norm", NORM_TENSORS, tensors, sizeof values / sizeof values[0], values};
+  ref_value values[] = {
+      {"rows", ROWS, ROWS}, {"D", D, D}, {"eps", 0, (double)1e-5f}, {"weight_bias", 0, 0}};
+  ref_call call = {"fused_add_rms_norm", NORM_TENSORS, tensors, sizeof values / sizeof values[0],
+                   values};
   fused_add_rms_norm_reference(&call);
 }
 
 static bool norm_on(kg_device *device) {
-  static const char *const names[NORM_TENSORS] = {"x", "residual", "weight", "normed", "new_residual"};
+  static const char *const names[NORM_TENSORS] = {"x", "residual", "weight", "normed",
+                                                  "new_residual"};
   const int64_t matrix[] = {ROWS, D}, vector[] = {D};
   const double tolerance = 1.6e-2; /* the specification's, for bf16 */
   Tensor t[NORM_TENSORS] = {0};
   uint32_t state = 1;
   kg_status s = KG_OK;
   for (int i = 0; i < NORM_TENSORS && s == KG_OK; i++)
-    s = tensor_make(device, &t[i], names[i], KG_BF16, i == WEIGHT ? 1 : 2, i == WEIGHT ? vector : matrix);
+    s = tensor_make(device, &t[i], names[i], KG_BF16, i == WEIGHT ? 1 : 2,
+                    i == WEIGHT ? vector : matrix);
   for (int i = 0; i < NORMED && s == KG_OK; i++) {
     for (int64_t e = 0; e < t[i].host.count; e++) t[i].host.real[e] = noise(&state);
     s = tensor_upload(device, &t[i]);
@@ -167,7 +181,7 @@ static bool norm_on(kg_device *device) {
   return right;
 }
 
-/* ---- gumbel_max_sample, one draw from Llama-3.1's vocabulary ------------------------------------------------------------- */
+/* ---- gumbel_max_sample, one draw from Llama-3.1's vocabulary -------------------------------- */
 
 enum { BATCH = 1, VOCABULARY = 128256 };
 enum { LOGITS, RNG_KEY, VALS, IDXS, DRAW_TENSORS };
@@ -177,7 +191,8 @@ static kg_status draw_launch(kg_device *device, Tensor *t, double *ms) {
   *ms = INFINITY;
   for (int i = 0; i < LAUNCHES && s == KG_OK; i++) {
     const double start = now();
-    s = gumbel_max_sample_launch(device, &t[LOGITS].device, &t[RNG_KEY].device, 0.8f, &t[VALS].device, &t[IDXS].device);
+    s = gumbel_max_sample_launch(device, &t[LOGITS].device, &t[RNG_KEY].device, 0.8f,
+                                 &t[VALS].device, &t[IDXS].device);
     if (s == KG_OK) s = kg_device_synchronize(device);
     *ms = fmin(*ms, 1e3 * (now() - start));
   }
@@ -190,9 +205,13 @@ static kg_status draw_launch(kg_device *device, Tensor *t, double *ms) {
 static uint32_t draw_reference(const Tensor *t, int64_t splits, double *value) {
   ref_tensor tensors[DRAW_TENSORS];
   for (int i = 0; i < DRAW_TENSORS; i++) tensors[i] = t[i].host;
-  ref_value values[] = {{"B", BATCH, BATCH}, {"V", VOCABULARY, VOCABULARY}, {"S", splits, (double)splits},
-                        {"THREADS", 256, 256}, {"temp", 0, (double)0.8f}};
-  ref_call call = {"gumbel_max_sample", DRAW_TENSORS, tensors, sizeof values / sizeof values[0], values};
+  ref_value values[] = {{"B", BATCH, BATCH},
+                        {"V", VOCABULARY, VOCABULARY},
+                        {"S", splits, (double)splits},
+                        {"THREADS", 256, 256},
+                        {"temp", 0, (double)0.8f}};
+  ref_call call = {"gumbel_max_sample", DRAW_TENSORS, tensors, sizeof values / sizeof values[0],
+                   values};
   gumbel_max_sample_reference(&call);
   int64_t best = 0;
   for (int64_t s = 1; s < splits; s++)
@@ -222,7 +241,8 @@ static bool draw_on(kg_device *device) {
   bool right = !failed(device, "gumbel_max_sample", s);
   kg_error error = {0};
   uint32_t token = 0;
-  if (right && kg_gumbel_pick(t[VALS].bytes, t[IDXS].bytes, BATCH, (size_t)splits, &token, &error) != KG_OK) {
+  if (right && kg_gumbel_pick(t[VALS].bytes, t[IDXS].bytes, BATCH, (size_t)splits, &token,
+                              &error) != KG_OK) {
     printf("  kg_gumbel_pick: %s\n", error.message);
     right = false;
   }
@@ -232,14 +252,15 @@ static bool draw_on(kg_device *device) {
     for (int64_t i = 0; i < splits; i++) got = fmax(got, element(&t[VALS], i));
     char what[64];
     snprintf(what, sizeof what, "gumbel_max_sample token %u", (unsigned)token);
-    right = row(kg_device_name(device), what, fabs(got - wanted) / fabs(wanted), 1e-6, ms) && token == expected;
+    right = row(kg_device_name(device), what, fabs(got - wanted) / fabs(wanted), 1e-6, ms) &&
+            token == expected;
     if (token != expected) printf("  WRONG: the reference draws token %u\n", (unsigned)expected);
   }
   for (int i = 0; i < DRAW_TENSORS; i++) tensor_free(device, &t[i]);
   return right;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 static const char *slot(const kg_port *port) { return port ? port->file : "absent"; }
 
@@ -254,7 +275,8 @@ static void show_generated(void) {
       bytes += ports[n] ? strlen(ports[n]->text) : 0;
     }
   }
-  printf("generated/ holds %d device texts (%zu KiB) of %d kernels, and kernels.h, kernels.c, texts.c, kernels.json, PORTS.md:\n",
+  printf("generated/ holds %d device texts (%zu KiB) of %d kernels, and kernels.h, kernels.c, "
+         "texts.c, kernels.json, PORTS.md:\n",
          texts, bytes / 1024, kg_kernel_count);
   for (int i = 0; i < kg_kernel_count; i++) {
     const KernelPorts *p = kg_kernels[i]->ports;
@@ -275,7 +297,8 @@ static bool run_on(const char *name) {
   return right;
 }
 
-/* fused_xielu has no CUDA port on purpose; the device that runs CUDA texts on the CPU is refused like a GPU would be. */
+/* fused_xielu has no CUDA port on purpose; the device that runs CUDA texts on the CPU is refused
+** like a GPU would be. */
 static bool show_refusal(void) {
   kg_device *device = NULL;
   kg_error error = {0};
@@ -299,8 +322,8 @@ int main(void) {
   kg_error error = {0};
   const bool amd = kg_device_open("hip", &gpu, &error) == KG_OK;
   if (amd) kg_device_close(gpu);
-  printf("\nkernels against their references in double precision%s%s:\n", amd ? "" : "; no AMD GPU here, so on the CPU",
-         amd ? "" : " at both widths");
+  printf("\nkernels against their references in double precision%s%s:\n",
+         amd ? "" : "; no AMD GPU here, so on the CPU", amd ? "" : " at both widths");
   printf("  %-24s %-30s %9s %9s %13s\n", "device", "output", "error", "tolerance", "time");
   bool right = true;
   if (amd) {

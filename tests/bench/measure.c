@@ -2,9 +2,10 @@
 **
 **   measure RUNS BEFORE COMMAND [ARGUMENT...]
 **
-** BEFORE is a shell command that is run, unmeasured, ahead of each run ("" for none).  Prints the fastest and the median wall
-** time in milliseconds and the largest resident set in MiB: "12.345 12.456 48.1".  Exits with the command's status when it
-** is not 0: a command that fails has no time. */
+** BEFORE is a shell command that is run, unmeasured, ahead of each run ("" for none).  Prints the
+** fastest and the median wall time in milliseconds and the largest resident set in MiB: "12.345
+** 12.456 48.1".  Exits with the command's status when it is not 0: a command that fails has no
+** time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
