@@ -188,9 +188,7 @@ kernel "fused_xielu" {
     groups = { ceil_div(dim.n, const.THREADS * 4), 1, 1 }, threads = { const.THREADS, 1, 1 },
   },
   wave = any,
-  ports = {
-    metal = {}, cuda = absent "the graph's elementwise operations are as fast there", hip = {},
-  },
+  ports = { metal = {}, cuda = {}, hip = {} },
   -- every operation is rounded where the graph rounds it: only an expm1 that lies at a rounding's
   -- middle may differ
   numerics = {

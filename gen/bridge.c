@@ -139,5 +139,6 @@ const kg_kernel *bridge_kernel(Arena *a, const Kernel *k, Facts *const *facts,
   to->require = require;
 
   to->ports = ports_of(a, k, facts, texts);
+  to->align = kernel_align(a, k, facts);
   return to;
 }

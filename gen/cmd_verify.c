@@ -1,5 +1,5 @@
-/* cmd_verify.c: `kgen verify`: every text put to real compilers, run lane by lane, and watched while it
-** runs.  What it does is in verify*.c. */
+/* cmd_verify.c: `kgen verify`: every text put to real compilers, run lane by lane, and watched
+** while it runs.  What it does is in verify*.c. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,9 +11,12 @@
 
 static const OptionRow rows[] = {
     {0, "only", "STAGE,...", "some of: static, compile, run, sanitize (default: all four)"},
-    {0, "target", "NAME,...", "compile for these and not for each compiler's own list: gfx90a, sm_80"},
-    {0, "require", "NAME,...", "a compiler or device that is not there is a finding; all: each of them"},
-    {0, "roots", "FOLDER", "the roots of other hipRTC generations (default: $KGEN_ROCM, else /var/tmp/kgen-rocm)"},
+    {0, "target", "NAME,...",
+     "compile for these and not for each compiler's own list: gfx90a, sm_80"},
+    {0, "require", "NAME,...",
+     "a compiler or device that is not there is a finding; all: each of them"},
+    {0, "roots", "FOLDER",
+     "the roots of other hipRTC generations (default: $KGEN_ROCM, else /var/tmp/kgen-rocm)"},
     {0, "json", NULL, "the report as JSON"},
     {'j', "jobs", "N", "jobs at a time (default: one a processor)"},
     LIBRARY_ROWS,
@@ -23,14 +26,20 @@ static const OptionRow rows[] = {
 static const Command command = {
     .name = "verify",
     .operands = "[KERNEL...]",
-    .summary = "Put every text to the real compilers here, run it lane by lane on the CPU, and watch it while it runs.",
+    .summary =
+        "Put every text to the real compilers here, run it lane by lane on the CPU, and watch it "
+        "while it runs.",
     .more =
         "static    the specification, the bodies as libclang reads them, the ledger's budgets\n"
-        "compile   each instance by each hipRTC, NVRTC and clang that is here; a wrong width must be refused\n"
-        "run       each case in each choice of dtypes: each text at each width against the reference, and\n"
+        "compile   each instance by each hipRTC, NVRTC and clang that is here; a wrong width must "
+        "be refused\n"
+        "run       each case in each choice of dtypes: each text at each width against the "
+        "reference, and\n"
         "          at 32 lanes against the other texts, bit for bit\n"
-        "sanitize  the same runs, watched for races, accesses outside, reads of what nobody wrote ...\n\n"
-        "NVRTC counts as there for --require all when clang reads CUDA in its place.  Exit status: 1 on any finding.\n",
+        "sanitize  the same runs, watched for races, accesses outside, reads of what nobody wrote "
+        "...\n\n"
+        "NVRTC counts as there for --require all when clang reads CUDA in its place.  Exit status: "
+        "1 on any finding.\n",
     .rows = rows,
     .operands_max = -1,
 };
@@ -41,7 +50,7 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- options ------------------------------------------------------------------------------------ */
+/* ---- options --------------------------------------------------------------------------------- */
 
 /* "a,b" as words that end with NULL. */
 static const char **words_of(Arena *a, const char *list) {
@@ -57,14 +66,18 @@ static const char **words_of(Arena *a, const char *list) {
 
 static int read_stages(Verify *v, const char *only) {
   const char **words = words_of(v->arena, only != NULL ? only : "static,compile,run,sanitize");
-  if (words[0] == NULL) return usage_error(&command, "--only takes static, compile, run or sanitize");
+  if (words[0] == NULL)
+    return usage_error(&command, "--only takes static, compile, run or sanitize");
   for (; *words != NULL; words++) {
     int stage = 0;
     while (stage < VERIFY_STAGES && strcmp(verify_stage[stage], *words) != 0) stage++;
     if (stage == VERIFY_STAGES) {
       const char *near = nearest_name(*words, verify_stage, VERIFY_STAGES);
-      if (near != NULL) return usage_error(&command, "there is no stage '%s'; did you mean '%s'?", *words, near);
-      return usage_error(&command, "there is no stage '%s'; --only takes static, compile, run or sanitize", *words);
+      if (near != NULL)
+        return usage_error(&command, "there is no stage '%s'; did you mean '%s'?", *words, near);
+      return usage_error(&command,
+                         "there is no stage '%s'; --only takes static, compile, run or sanitize",
+                         *words);
     }
     v->stages[stage] = true;
   }
@@ -73,19 +86,29 @@ static int read_stages(Verify *v, const char *only) {
 
 /* Every name that --require may have, whatever stages and kernels are wanted. */
 static int check_names(Arena *a, const Compilers *compilers, const char *const *words) {
-  static const char *const others[] = {"all", "ledger", "simt32", "simt64", "simt32/cuda", "simt32/metal",
-                                       "simt32+check", "simt64+check", "simt32/cuda+check", "simt32/metal+check"};
+  static const char *const others[] = {"all",
+                                       "ledger",
+                                       "simt32",
+                                       "simt64",
+                                       "simt32/cuda",
+                                       "simt32/metal",
+                                       "simt32+check",
+                                       "simt64+check",
+                                       "simt32/cuda+check",
+                                       "simt32/metal+check"};
   enum { OTHERS = sizeof others / sizeof *others };
   const int count = compilers_count(compilers);
   const char **names = arena_alloc(a, ((size_t)count + OTHERS) * sizeof *names);
-  for (int i = 0; i < count; i++) names[i] = compiler_name(compilers_get((Compilers *)(uintptr_t)compilers, i));
+  for (int i = 0; i < count; i++)
+    names[i] = compiler_name(compilers_get((Compilers *)(uintptr_t)compilers, i));
   for (int i = 0; i < OTHERS; i++) names[count + i] = others[i];
   for (; *words != NULL; words++) {
     bool known = false;
     for (int i = 0; i < count + OTHERS; i++) known = known || strcmp(names[i], *words) == 0;
     if (known) continue;
     const char *near = nearest_name(*words, names, count + OTHERS);
-    if (near != NULL) return usage_error(&command, "--require: there is no '%s'; did you mean '%s'?", *words, near);
+    if (near != NULL)
+      return usage_error(&command, "--require: there is no '%s'; did you mean '%s'?", *words, near);
     return usage_error(&command, "--require: there is no compiler or device '%s'", *words);
   }
   return EXIT_FINE;
@@ -109,11 +132,12 @@ static void check_required(Verify *v, const char *const *words) {
     if (tool->why == NULL || !v->stages[tool->stage]) continue;
     const bool stood_for = strcmp(tool->name, "nvrtc") == 0 && is_there(v, "clang-cuda");
     if (is_named(words, tool->name) || (is_named(words, "all") && !stood_for))
-      verify_found(v, tool->stage, -1, NULL, NULL, (VerifyPlace){.tool = tool->name}, "it is required, and %s", tool->why);
+      verify_found(v, tool->stage, -1, NULL, NULL, (VerifyPlace){.tool = tool->name},
+                   "it is required, and %s", tool->why);
   }
 }
 
-/* ---- the library ----------------------------------------------------------------------------------- */
+/* ---- the library ----------------------------------------------------------------------------- */
 
 /* A copy that has the wanted kernels only, in the specification's order. */
 static const Library *wanted_part(Arena *a, const Library *l, char *const *names, int count) {
@@ -127,7 +151,8 @@ static const Library *wanted_part(Arena *a, const Library *l, char *const *names
   spec->kernel_count = 0;
   for (int i = 0; i < l->spec->kernel_count; i++) {
     bool wanted = false;
-    for (int n = 0; n < count; n++) wanted = wanted || strcmp(names[n], l->spec->kernels[i]->name) == 0;
+    for (int n = 0; n < count; n++)
+      wanted = wanted || strcmp(names[n], l->spec->kernels[i]->name) == 0;
     if (!wanted) continue;
     part->facts[spec->kernel_count] = l->facts[i];
     spec->kernels[spec->kernel_count++] = l->spec->kernels[i];
@@ -136,7 +161,7 @@ static const Library *wanted_part(Arena *a, const Library *l, char *const *names
   return part;
 }
 
-/* True where a diagnostic begins; what comes with it (source, caret, notes) is indented or says note. */
+/* True where a diagnostic begins; what comes with it (source, caret, notes) is indented. */
 static bool begins(const char *line, size_t len) {
   return line[0] != ' ' && memmem(line, len, " error E", 8) != NULL;
 }
@@ -154,7 +179,8 @@ static void diagnostics_found(Verify *v, const Diags *d) {
     const size_t len = strcspn(s, "\n");
     const char *next = s + len + (s[len] == '\n');
     if (*next == 0 || begins(next, strcspn(next, "\n"))) {
-      verify_found(v, VERIFY_STATIC, 0, NULL, NULL, (VerifyPlace){0}, "%.*s", (int)(next - from), from);
+      verify_found(v, VERIFY_STATIC, 0, NULL, NULL, (VerifyPlace){0}, "%.*s", (int)(next - from),
+                   from);
       from = next;
     }
     s = next;
@@ -175,11 +201,12 @@ static int make_library(Verify *v, const LibraryOptions *lo, const Options *o) {
   const int kernels = v->library->spec->kernel_count;
   v->launched = arena_alloc(v->arena, ((size_t)kernels + 1) * sizeof *v->launched);
   for (int i = 0; i < kernels; i++)
-    v->launched[i] = bridge_kernel(v->arena, v->library->spec->kernels[i], v->library->facts[i], NULL);
+    v->launched[i] =
+        bridge_kernel(v->arena, v->library->spec->kernels[i], v->library->facts[i], NULL);
   return EXIT_FINE;
 }
 
-/* ---- the command -------------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static void do_stages(Verify *v, const char *const *required) {
   if (v->stages[VERIFY_STATIC]) verify_static(v);
@@ -198,7 +225,9 @@ static void report(Verify *v) {
   if (v->progress) fputs("\r\033[K", stderr);
   verify_settle(v);
   const double seconds = now() - v->start;
-  fputs(v->json ? verify_json(v->arena, v, seconds) : verify_text(v->arena, v, seconds, isatty(1) == 1), stdout);
+  fputs(v->json ? verify_json(v->arena, v, seconds)
+                : verify_text(v->arena, v, seconds, isatty(1) == 1),
+        stdout);
   pthread_mutex_unlock(&v->lock);
 }
 
@@ -209,7 +238,8 @@ static void give_up(Verify *v) {
   _exit(EXIT_FINDINGS);
 }
 
-static int verify(Verify *v, const LibraryOptions *lo, const Options *o, const char *const *required) {
+static int verify(Verify *v, const LibraryOptions *lo, const Options *o,
+                  const char *const *required) {
   const int status = make_library(v, lo, o);
   if (status == EXIT_USAGE) return status;
   if (status == EXIT_FINE) do_stages(v, required);
@@ -225,7 +255,8 @@ static double patience(void) {
 }
 
 static int read_options(Verify *v, const Options *o, const char *const **required) {
-  const char *targets = option_value(&command, o, "target"), *require = option_value(&command, o, "require"),
+  const char *targets = option_value(&command, o, "target"),
+             *require = option_value(&command, o, "require"),
              *jobs = option_value(&command, o, "jobs");
   const int status = read_stages(v, option_value(&command, o, "only"));
   if (status != EXIT_FINE) return status;

@@ -220,6 +220,40 @@ const Expr **kernel_requires(Arena *a, const Kernel *k, int *count) {
   return list;
 }
 
+/* ---- how tensors must be aligned ------------------------------------------------------------ */
+
+/* A word that moves four elements, or a cast of a pointer: `(GLOBAL const u32 *)`. */
+static bool moves_wide(Arena *a, const char *text, size_t len) {
+  static const char *const words[] = {"load4", "load4u", "store4", "store4u"};
+  int n;
+  const Token *t = lex(a, text, len, &n);
+  const Token *kept[6] = {0}; /* the last significant ones, the latest last */
+  for (int i = 0; i < n; i++) {
+    if (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT) continue;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+      if (token_is(&t[i], words[w])) return true;
+    memmove(kept, kept + 1, 5 * sizeof *kept);
+    kept[5] = &t[i];
+    const bool ends = kept[3] && token_is(&t[i], ")") && token_is(kept[4], "*") && kept[3]->kind == TOK_NAME;
+    const int space = ends && kept[2] && token_is(kept[2], "const") ? 1 : 2;
+    if (ends && kept[space - 1] && kept[space] && token_is(kept[space], "GLOBAL") &&
+        token_is(kept[space - 1], "("))
+      return true;
+  }
+  return false;
+}
+
+uint32_t kernel_align(Arena *a, const Kernel *k, Facts *const *facts) {
+  for (int i = 0; facts && i < k->port_count; i++) {
+    const Facts *f = facts[i];
+    if (!f) continue;
+    if (moves_wide(a, f->text, f->len)) return 16;
+    for (int j = 0; j < f->lib_count; j++)
+      if (moves_wide(a, f->lib[j].text, strlen(f->lib[j].text))) return 16;
+  }
+  return 0;
+}
+
 /* ---- a port's own constants in an expression ------------------------------------------------ */
 
 static Expr *substitute(Arena *a, const Port *p, const Expr *e) {

@@ -83,6 +83,11 @@ int argument_block(const Kernel *k, BlockField fields[MAX_FIELDS], uint32_t *byt
 ** are declared. */
 const Expr **kernel_requires(Arena *a, const Kernel *k, int *count);
 
+/* What every tensor's address must be a multiple of, in bytes: the widest access, where a body of
+** the kernel or the library it uses moves several elements at once or reads memory as another type;
+** 0 where neither is done.  facts: one for each port, NULL where there is none. */
+uint32_t kernel_align(Arena *a, const Kernel *k, Facts *const *facts);
+
 /* An expression with the port's own values in place of the fixed constants that it redefines;
 ** NULL is one. */
 const Expr *port_expr(Arena *a, const Port *p, const Expr *e);

@@ -282,7 +282,7 @@ static void put_list(Buf *b, const Kernel *k, const char *count, const char *lis
     buf_puts(b, "NULL,\n");
 }
 
-static void put_kernel(Buf *b, const Kernel *k, int require_count) {
+static void put_kernel(Buf *b, const Kernel *k, int require_count, uint32_t align) {
   buf_printf(b, "\nconst kg_kernel %s_kernel = {\n  .name = \"%s\",\n  .summary = ", k->name,
              k->name);
   put_c_string(b, k->summary ? k->summary : "");
@@ -293,7 +293,9 @@ static void put_kernel(Buf *b, const Kernel *k, int require_count) {
   put_list(b, k, "scalar_count", "scalars", k->scalar_count);
   put_list(b, k, "arg_count", "args", k->arg_count);
   put_list(b, k, "require_count", "require", require_count);
-  buf_printf(b, "  .ports = &%s_ports,\n};\n", k->name);
+  buf_printf(b, "  .ports = &%s_ports,\n", k->name);
+  if (align) buf_printf(b, "  .align = %u,\n", align);
+  buf_puts(b, "};\n");
 }
 
 static void put_block(Buf *b, const Kernel *k) {
@@ -394,7 +396,7 @@ char *emit_tables(Arena *a, const Library *l) {
     for (int n = 0; n < k->port_count; n++)
       if (!k->ports[n].absent) put_port(&t, &k->ports[n], l->facts ? l->facts[i][n] : NULL);
     put_ports(&t);
-    put_kernel(&b, k, t.require_count);
+    put_kernel(&b, k, t.require_count, l->facts ? kernel_align(a, k, l->facts[i]) : 0);
     put_block(&b, k);
     put_functions(&b, a, k);
   }

@@ -172,7 +172,7 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A group that nobody is at, the one with the most left; else the one with the most left a worker. */
+/* A group that nobody is at, the one with the most left; else that with the most left a worker. */
 static int choose_group(const Queue *q) {
   int best = -1;
   for (int i = 0; i < q->group_count; i++) {
@@ -230,9 +230,10 @@ static void *work(void *data) {
 static void give_up_on(Queue *q, int job) {
   const Kernel *k = NULL;
   const VerifyPlace place = q->work->place(q->v, q->work->jobs, job, &k);
-  verify_found(q->v, q->work->stage, job, k, NULL, place,
-               "it has not ended after %.0f seconds, and nothing after it was done; does a loop never end?",
-               q->v->patience);
+  verify_found(
+      q->v, q->work->stage, job, k, NULL, place,
+      "it has not ended after %.0f seconds, and nothing after it was done; does a loop never end?",
+      q->v->patience);
   q->v->give_up(q->v);
 }
 
@@ -246,7 +247,8 @@ static void *watch(void *data) {
     pthread_cond_timedwait(&q->over, &q->v->lock, &wake);
     int late = -1;
     for (int i = 0; i < q->thread_count; i++)
-      if (q->threads[i].job >= 0 && now() - q->threads[i].since > q->v->patience) late = q->threads[i].job;
+      if (q->threads[i].job >= 0 && now() - q->threads[i].since > q->v->patience)
+        late = q->threads[i].job;
     if (late < 0 || q->is_over) continue;
     pthread_mutex_unlock(&q->v->lock);
     give_up_on(q, late);
@@ -282,7 +284,8 @@ void verify_work(Verify *v, const VerifyWork *what) {
   pthread_cond_init(&q->over, NULL);
   make_groups(q, a);
   q->thread_count = v->jobs < what->count ? v->jobs : what->count > 0 ? what->count : 1;
-  for (int i = 0; i < q->thread_count; i++) q->threads[i] = (Thread){.queue = q, .number = i, .job = -1};
+  for (int i = 0; i < q->thread_count; i++)
+    q->threads[i] = (Thread){.queue = q, .number = i, .job = -1};
   const bool watched = pthread_create(&watcher, NULL, watch, q) == 0;
   for (int i = 1; i < q->thread_count; i++)
     q->threads[i].started = pthread_create(&q->threads[i].id, NULL, work, &q->threads[i]) == 0;

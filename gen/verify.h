@@ -37,7 +37,6 @@ typedef struct VerifyTool {
   const char *title;   /* "hipRTC 7.2.53211"; of a device: its own compiler */
   const char *brief;   /* in a row: "7.2", "simt64" */
   const char *why;     /* what to do, as it is not there; NULL: it is */
-  bool required;       /* its absence is a finding */
   int compiler;        /* its number for compilers_get */
   int target_count;    /* a compiler's */
   CompilerTarget targets[MAX_TRIED];
@@ -46,21 +45,27 @@ typedef struct VerifyTool {
 } VerifyTool;
 
 /* Do the texts of a backend give the same bits at the same width as those of the first one? */
-typedef enum VerifyBits { BITS_UNKNOWN, BITS_FIRST, BITS_SAME, BITS_EXCUSED, BITS_DIFFER } VerifyBits;
+typedef enum VerifyBits {
+  BITS_UNKNOWN,
+  BITS_FIRST,
+  BITS_SAME,
+  BITS_EXCUSED,
+  BITS_DIFFER
+} VerifyBits;
 
 typedef struct VerifyRow {
   const Kernel *kernel;
   const Port *port;
   const Facts *facts;
   const Instance *instance;
-  const char *name;          /* of the instance */
+  const char *name; /* of the instance */
   int kernel_index, port_index, instance_index;
-  int first;                 /* the port's first row, which is where refusals are counted */
-  int wanted[MAX_TOOLS], good[MAX_TOOLS];     /* targets compiled for, cases run */
-  unsigned compiled[MAX_TOOLS];               /* targets, as bits */
+  int first; /* the port's first row, which is where refusals are counted */
+  int wanted[MAX_TOOLS], good[MAX_TOOLS]; /* targets compiled for, cases run */
+  unsigned compiled[MAX_TOOLS];           /* targets, as bits */
   int refusals[MAX_TOOLS], refused[MAX_TOOLS];
   bool measured, judged, inexact;
-  double share, error, tolerance; /* the worst output's error, its tolerance, and one by the other */
+  double share, error, tolerance; /* the worst output's error, its tolerance, one by the other */
   VerifyBits bits;
 } VerifyRow;
 
@@ -80,17 +85,17 @@ typedef struct VerifyFinding {
 
 typedef struct Verify Verify;
 struct Verify {
-  Arena *arena; /* of what threads add to, under the lock */
+  Arena *arena;           /* of what threads add to, under the lock */
   const Library *library; /* the wanted kernels only; NULL: it could not be made */
   bool part;              /* there are others in the specification */
   const char *templates, *output, *roots;
   Compilers *compilers;
-  const kg_kernel **launched; /* by kernel */
+  const kg_kernel **launched;      /* by kernel */
   const char *const *only_targets; /* ends with NULL; NULL: each compiler's own list */
   bool stages[VERIFY_STAGES];
   bool progress, json;
   int jobs;
-  double start, patience; /* seconds */
+  double start, patience;     /* seconds */
   void (*give_up)(Verify *v); /* does not come back */
   int tool_count;
   VerifyTool tools[MAX_TOOLS];
@@ -112,11 +117,9 @@ bool verify_usable(const Verify *v, int tool); /* it is there, and its stage is 
 /* The row of an instance; NULL: the port is absent. */
 VerifyRow *verify_row(Verify *v, int kernel, int port, const Instance *instance);
 
-/* Records what is wrong; text is copied, and the strings of place are the caller's to keep or of v's
-** arena.  Threads may call it. */
+/* Records what is wrong; all strings are copied.  Threads may call it. */
 void verify_found(Verify *v, VerifyStage stage, int job, const Kernel *k, const char *backend,
-                  VerifyPlace place, const char *format, ...)
-    __attribute__((format(printf, 7, 8)));
+                  VerifyPlace place, const char *format, ...) __attribute__((format(printf, 7, 8)));
 
 /* Puts the findings in order and folds those of one text into one. */
 void verify_settle(Verify *v);
@@ -128,8 +131,9 @@ typedef struct VerifyWorker {
   const void *jobs;     /* the stage's own list */
 } VerifyWorker;
 
-/* The jobs of a stage, 0 to count - 1.  group[i] says which tool job i is put to: a thread stays with
-** a tool while it has jobs; NULL: they are all alike.  place says where a job is, for a report. */
+/* The jobs of a stage, 0 to count - 1.  group[i] says which tool job i is put to: a thread stays
+** with a tool while it has jobs; NULL: they are all alike.  place says where a job is, for a
+** report. */
 typedef struct VerifyWork {
   VerifyStage stage;
   const void *jobs;
@@ -139,11 +143,12 @@ typedef struct VerifyWork {
   VerifyPlace (*place)(Verify *v, const void *jobs, int number, const Kernel **kernel);
 } VerifyWork;
 
-/* Does them all, on v->jobs threads.  A job that has not ended after v->patience seconds (a kernel that
-** never ends cannot be stopped from outside) is a finding, and the last: v->give_up is called. */
+/* Does them all, on v->jobs threads.  A job that has not ended after v->patience seconds (a kernel
+** that never ends cannot be stopped from outside) is a finding, and the last: v->give_up is
+** called. */
 void verify_work(Verify *v, const VerifyWork *work);
 
-/* ---- the stages: each finds its tools, then does its work -------------------------------------- */
+/* ---- the stages: each finds its tools, then does its work ------------------------------------ */
 
 void verify_static(Verify *v);
 void verify_compile_tools(Verify *v);
@@ -152,7 +157,7 @@ void verify_run_tools(Verify *v, VerifyStage stage);
 void verify_run(Verify *v, VerifyStage stage);
 void verify_run_close(Verify *v);
 
-/* ---- verify_report.c --------------------------------------------------------------------------- */
+/* ---- verify_report.c ------------------------------------------------------------------------- */
 
 char *verify_text(Arena *a, const Verify *v, double seconds, bool color);
 char *verify_json(Arena *a, const Verify *v, double seconds);

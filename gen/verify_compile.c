@@ -16,7 +16,7 @@ typedef struct Job {
   bool refuse;
 } Job;
 
-/* ---- tools ------------------------------------------------------------------------------------- */
+/* ---- tools ----------------------------------------------------------------------------------- */
 
 /* What kgen knows of a target's width, for those that --target names. */
 static int target_wave(const char *target) {
@@ -79,12 +79,13 @@ void verify_compile_tools(Verify *v) {
     if (strncmp(t->title, "hipRTC ", 7) != 0)
       t->brief = arena_printf(v->arena, "%.*s-%s", (int)strcspn(t->title, " "), t->title, t->brief);
     tool_targets(v, t, c);
-    if (t->target_count == 0 && v->only_targets != NULL) v->tool_count--; /* not what is asked for */
+    if (t->target_count == 0 && v->only_targets != NULL)
+      v->tool_count--; /* not what is asked for */
   }
   check_targets(v);
 }
 
-/* ---- what came out ------------------------------------------------------------------------------- */
+/* ---- what came out --------------------------------------------------------------------------- */
 
 static VerifyPlace place_of(const VerifyRow *row, const VerifyTool *t, const Job *job) {
   return (VerifyPlace){row->name, t->name, t->targets[job->target].name, NULL};
@@ -165,8 +166,8 @@ static void check_limits(Verify *v, int number, const Job *job, const char *text
   const long buffers = highest(text, "[[buffer(") + 1;
   const int64_t threads = group_threads(row);
   if (b->limits.buffers > 0 && buffers > (long)b->limits.buffers)
-    verify_found(v, VERIFY_COMPILE, number, row->kernel, b->name, at,
-                 "%ld buffers, and %s has %u", buffers, b->title, b->limits.buffers);
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, b->name, at, "%ld buffers, and %s has %u",
+                 buffers, b->title, b->limits.buffers);
   if (b->limits.shared > 0 && shared > b->limits.shared)
     verify_found(v, VERIFY_COMPILE, number, row->kernel, b->name, at,
                  "%u bytes of shared memory, and %s has %u", shared, b->title, b->limits.shared);
@@ -202,9 +203,10 @@ static void judge_refusal(Verify *v, int number, const Job *job, const Compiled 
                  "the text's guard lets an instance for %d lanes through, and the target has %d",
                  job->wave, t->targets[job->target].wave);
   else if (!named)
-    verify_found(v, VERIFY_COMPILE, number, row->kernel, row->port->backend->name, at,
-                 "an instance for %d lanes is refused, but not by the guard, which names the kernel:\n%s",
-                 job->wave, log_of(r));
+    verify_found(
+        v, VERIFY_COMPILE, number, row->kernel, row->port->backend->name, at,
+        "an instance for %d lanes is refused, but not by the guard, which names the kernel:\n%s",
+        job->wave, log_of(r));
   pthread_mutex_lock(&v->lock);
   first->refusals[job->tool]++;
   first->refused[job->tool] += named;
@@ -232,18 +234,19 @@ static void judge_compiled(Verify *v, int number, const Job *job, const Compiled
   pthread_mutex_unlock(&v->lock);
 }
 
-/* The group size that a text declares is an expression of its own constants: a line for its compiler
-** to say that it is the launch's. */
+/* The group size that a text declares is an expression of its own constants: a line for its
+** compiler to say that it is the launch's. */
 static const char *group_size_line(Arena *a, const VerifyRow *row, const char *text) {
   static const char word[] = "[[max_total_threads_per_threadgroup(";
   const char *from = strstr(text, word), *to = from == NULL ? NULL : strstr(from, ")]]");
   if (to == NULL) return "";
   from += sizeof word - 1;
-  return arena_printf(a, "\n#line 1 \"%s\"\nstatic_assert((%.*s) == %lld, \"the threads of a launch\");\n",
-                      row->name, (int)(to - from), from, (long long)group_threads(row));
+  return arena_printf(
+      a, "\n#line 1 \"%s\"\nstatic_assert((%.*s) == %lld, \"the threads of a launch\");\n",
+      row->name, (int)(to - from), from, (long long)group_threads(row));
 }
 
-/* ---- the work -------------------------------------------------------------------------------------- */
+/* ---- the work -------------------------------------------------------------------------------- */
 
 static void compile_one(VerifyWorker *w, int number) {
   Verify *v = w->v;
@@ -256,16 +259,16 @@ static void compile_one(VerifyWorker *w, int number) {
   const char **options = arena_alloc(a, ((size_t)b->option_count + 1) * sizeof *options);
   for (int i = 0; i < b->option_count; i++) options[i] = b->options[i];
   const char *block = instance_block(a, row->kernel, row->instance, job->wave, port->path);
-  const kg_source source = {.kernel = row->kernel->name,
-                            .entry = row->name,
-                            .text = arena_printf(a, "%s%s%s", block, port->text,
-                                                 group_size_line(a, row, port->text)),
-                            .file = port->path,
-                            .options = options,
-                            .wave = job->wave};
+  const kg_source source = {
+      .kernel = row->kernel->name,
+      .entry = row->name,
+      .text = arena_printf(a, "%s%s%s", block, port->text, group_size_line(a, row, port->text)),
+      .file = port->path,
+      .options = options,
+      .wave = job->wave};
   Compiled r;
-  compiler_compile(compilers_get(w->compilers, t->compiler), &source,
-                   t->targets[job->target].name, &r);
+  compiler_compile(compilers_get(w->compilers, t->compiler), &source, t->targets[job->target].name,
+                   &r);
   if (job->refuse)
     judge_refusal(v, number, job, &r);
   else
@@ -274,8 +277,8 @@ static void compile_one(VerifyWorker *w, int number) {
   arena_free(a);
 }
 
-/* The first target of each width is given the other width's text, if the port has one.  A backend of
-** one width is given the width that it does not have. */
+/* The first target of each width is given the other width's text, if the port has one.  A backend
+** of one width is given the width that it does not have. */
 static int refusals_of(const Verify *v, int tool, int row, Job *to) {
   const VerifyTool *t = &v->tools[tool];
   const Port *p = v->rows[row].port;
@@ -286,7 +289,8 @@ static int refusals_of(const Verify *v, int tool, int row, Job *to) {
     const bool both = (p->backend->waves & 3u) == 3u;
     if (done[wide] || (both && (p->waves & (1u << other)) == 0)) continue;
     done[wide] = true;
-    to[count++] = (Job){.tool = tool, .target = i, .row = row, .wave = wide ? 32 : 64, .refuse = true};
+    to[count++] =
+        (Job){.tool = tool, .target = i, .row = row, .wave = wide ? 32 : 64, .refuse = true};
   }
   return count;
 }

@@ -1,4 +1,5 @@
-/* verify_report.c: what `kgen verify` says: the tools, a line a row, the findings in full.  See verify.h. */
+/* verify_report.c: what `kgen verify` says: the tools, a line a row, the findings in full.  See
+** verify.h. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 
 enum { PLACES_SHOWN = 6 };
 
-/* ---- cells ------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static const char *finish(Arena *a, Buf *b) {
   const char *text = arena_strndup(a, b->s != NULL ? b->s : "", b->len);
@@ -67,7 +68,8 @@ static const char *bits_text(Arena *a, const Verify *v, const VerifyRow *row) {
 static const char *name_text(Arena *a, const Verify *v, const VerifyRow *row) {
   (void)a, (void)v;
   static const char prefix[] = "custom_kernel_";
-  return strncmp(row->name, prefix, sizeof prefix - 1) == 0 ? row->name + sizeof prefix - 1 : row->name;
+  return strncmp(row->name, prefix, sizeof prefix - 1) == 0 ? row->name + sizeof prefix - 1
+                                                            : row->name;
 }
 
 static const char *port_text(Arena *a, const Verify *v, const VerifyRow *row) {
@@ -107,12 +109,14 @@ static void put_rows(Buf *b, Arena *a, const Verify *v) {
   for (int r = 0; r <= v->row_count; r++)
     for (int i = 0; i < count; i++) {
       const int c = shown[i];
-      if (i + 1 < count) buf_printf(b, "%-*s  ", width[c], cells[r][c]);
-      else buf_printf(b, "%s\n", cells[r][c]);
+      if (i + 1 < count)
+        buf_printf(b, "%-*s  ", width[c], cells[r][c]);
+      else
+        buf_printf(b, "%s\n", cells[r][c]);
     }
 }
 
-/* ---- tools --------------------------------------------------------------------------------------- */
+/* ---- tools ----------------------------------------------------------------------------------- */
 
 static void put_tools(Buf *b, const Verify *v) {
   int width = 0, wide = 0;
@@ -128,14 +132,16 @@ static void put_tools(Buf *b, const Verify *v) {
       buf_printf(b, "%-*s  not run: %s\n", width, tool->name, tool->why);
       continue;
     }
-    if (tool->target_count > 0) buf_printf(b, "%-*s  %-*s ", width, tool->name, wide, tool->title);
-    else buf_printf(b, "%-*s  %s", width, tool->name, tool->title);
+    if (tool->target_count > 0)
+      buf_printf(b, "%-*s  %-*s ", width, tool->name, wide, tool->title);
+    else
+      buf_printf(b, "%-*s  %s", width, tool->name, tool->title);
     for (int i = 0; i < tool->target_count; i++) buf_printf(b, " %s", tool->targets[i].name);
     buf_puts(b, "\n");
   }
 }
 
-/* ---- findings -------------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static void put_place(Buf *b, const VerifyPlace *p) {
   const char *const parts[] = {p->instance, p->target, p->tool, p->at};
@@ -162,7 +168,8 @@ static void put_indented(Buf *b, const char *text) {
 }
 
 static void put_finding(Buf *b, const VerifyFinding *f, bool color) {
-  buf_printf(b, "\n%s%s:%s", color ? "\033[1;31m" : "", verify_stage[f->stage], color ? "\033[0m" : "");
+  buf_printf(b, "\n%s%s:%s", color ? "\033[1;31m" : "", verify_stage[f->stage],
+             color ? "\033[0m" : "");
   if (f->kernel != NULL) buf_printf(b, " %s", f->kernel);
   if (f->backend != NULL) buf_printf(b, ", the %s text", f->backend);
   buf_puts(b, "\n");
@@ -172,7 +179,8 @@ static void put_finding(Buf *b, const VerifyFinding *f, bool color) {
     put_place(b, &f->places[i]);
     buf_puts(b, "\n");
   }
-  if (f->place_count > PLACES_SHOWN) buf_printf(b, "  and at %d more\n", f->place_count - PLACES_SHOWN);
+  if (f->place_count > PLACES_SHOWN)
+    buf_printf(b, "  and at %d more\n", f->place_count - PLACES_SHOWN);
   put_indented(b, f->text);
 }
 
@@ -182,7 +190,8 @@ static const char *plural(Arena *a, int n, const char *one, const char *many) {
 
 static void put_sum(Buf *b, Arena *a, const Verify *v, double seconds) {
   if (v->library == NULL) { /* what does not read cannot be compiled or run */
-    buf_printf(b, "\nnothing was compiled or run: %s\n", plural(a, v->finding_count, "finding comes first", "findings come first"));
+    buf_printf(b, "\nnothing was compiled or run: %s\n",
+               plural(a, v->finding_count, "finding comes first", "findings come first"));
     return;
   }
   buf_printf(b, "\n%s", plural(a, v->row_count, "row", "rows"));
@@ -192,8 +201,9 @@ static void put_sum(Buf *b, Arena *a, const Verify *v, double seconds) {
   if (v->stages[VERIFY_RUN]) buf_printf(b, ", %s", plural(a, v->checks[VERIFY_RUN], "run", "runs"));
   if (v->stages[VERIFY_SANITIZE])
     buf_printf(b, ", %s", plural(a, v->checks[VERIFY_SANITIZE], "sanitized run", "sanitized runs"));
-  buf_printf(b, " in %.1f s: %s\n", seconds,
-             v->finding_count == 0 ? "no findings" : plural(a, v->finding_count, "finding", "findings"));
+  buf_printf(
+      b, " in %.1f s: %s\n", seconds,
+      v->finding_count == 0 ? "no findings" : plural(a, v->finding_count, "finding", "findings"));
 }
 
 char *verify_text(Arena *a, const Verify *v, double seconds, bool color) {
@@ -210,7 +220,7 @@ char *verify_text(Arena *a, const Verify *v, double seconds, bool color) {
   return text;
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void member(Json *j, const char *name, const char *value) {
   json_key(j, name);
@@ -253,12 +263,14 @@ static void put_compiled_json(Json *j, const Verify *v, const VerifyRow *row) {
   json_open_flat(j, '[');
   const VerifyRow *first = &v->rows[row->first];
   for (int t = 0; t < v->tool_count; t++)
-    if (of_row(v, t, VERIFY_COMPILE, row) && first->refusals[t] > 0 && first->refused[t] == first->refusals[t])
+    if (of_row(v, t, VERIFY_COMPILE, row) && first->refusals[t] > 0 &&
+        first->refused[t] == first->refusals[t])
       json_string(j, v->tools[t].name);
   json_close(j);
 }
 
-static void put_devices_json(Json *j, const Verify *v, VerifyStage stage, const VerifyRow *row, const char *name) {
+static void put_devices_json(Json *j, const Verify *v, VerifyStage stage, const VerifyRow *row,
+                             const char *name) {
   json_key(j, name);
   json_open_flat(j, '[');
   for (int t = 0; t < v->tool_count; t++) {

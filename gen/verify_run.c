@@ -1,6 +1,7 @@
-/* verify_run.c: every case of the specification, in every choice of dtypes, run on the CPU lane by lane:
-** each backend's text at each of its widths, put to the reference, and at one width to the other
-** backends' texts, bit for bit.  Under the sanitizer the same runs are watched.  See verify.h. */
+/* verify_run.c: every case of the specification, in every choice of dtypes, run on the CPU lane by
+** lane: each backend's text at each of its widths, put to the reference, and at one width to the
+** other backends' texts, bit for bit.  Under the sanitizer the same runs are watched.
+** See verify.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ typedef struct Job {
   const Reference *reference;
 } Job;
 
-/* ---- devices ----------------------------------------------------------------------------------- */
+/* ---- devices --------------------------------------------------------------------------------- */
 
 /* "clang 19.1.7" of a device's identity, which goes on with hashes. */
 static const char *title_of(Arena *a, const kg_device *device) {
@@ -27,12 +28,12 @@ static const char *title_of(Arena *a, const kg_device *device) {
   return arena_strndup(a, device->compiler, name + number);
 }
 
-/* The name's first part is the device's own, so a backend that the simulator learns needs no change
-** here. */
+/* A backend that the simulator learns to run needs no change here. */
 static void add_device(Verify *v, VerifyStage stage, const Backend *b, int wave) {
   const char *mode = strcmp(b->name, "hip") == 0 ? "" : arena_printf(v->arena, "/%s", b->name);
   const char *check = stage == VERIFY_SANITIZE ? "+check" : "";
-  VerifyTool *t = verify_tool(v, stage, arena_printf(v->arena, "simt%d%s%s", wave, mode, check), b->name);
+  VerifyTool *t =
+      verify_tool(v, stage, arena_printf(v->arena, "simt%d%s%s", wave, mode, check), b->name);
   if (t == NULL) return;
   t->brief = arena_printf(v->arena, "simt%d", wave);
   t->wave = wave;
@@ -49,7 +50,8 @@ void verify_run_tools(Verify *v, VerifyStage stage) {
     for (int w = 0; w < WAVES; w++) {
       bool used = false;
       for (int r = 0; r < v->row_count; r++)
-        used = used || (v->rows[r].port->backend == l->backends[i] && (v->rows[r].port->waves & (1u << w)));
+        used = used ||
+               (v->rows[r].port->backend == l->backends[i] && (v->rows[r].port->waves & (1u << w)));
       if (used) add_device(v, stage, l->backends[i], w ? 64 : 32);
     }
 }
@@ -58,7 +60,7 @@ void verify_run_close(Verify *v) {
   for (int i = 0; i < v->tool_count; i++) kg_device_close(v->tools[i].device);
 }
 
-/* ---- words ---------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* "case 3 (rows = 5, D = 1, eps = 1e-06)", as the specification has it. */
 static const char *case_text(Arena *a, const Kernel *k, int number) {
@@ -70,14 +72,18 @@ static const char *case_text(Arena *a, const Kernel *k, int number) {
   for (int i = 0; i < k->const_count; i++) {
     const int n = k->dim_count + i;
     if (!k->consts[i].in_key || !c->given[n]) continue;
-    if (k->consts[i].is_bool) buf_printf(&b, "%s%s = %s", comma, k->consts[i].name, c->values[n] ? "true" : "false");
-    else buf_printf(&b, "%s%s = %lld", comma, k->consts[i].name, (long long)c->values[n]);
+    if (k->consts[i].is_bool)
+      buf_printf(&b, "%s%s = %s", comma, k->consts[i].name, c->values[n] ? "true" : "false");
+    else
+      buf_printf(&b, "%s%s = %lld", comma, k->consts[i].name, (long long)c->values[n]);
     comma = ", ";
   }
   for (int i = 0; i < k->scalar_count; i++, comma = ", ") {
     const int n = k->dim_count + k->const_count + i;
-    if (k->scalars[i].dtype == DT_F32) buf_printf(&b, "%s%s = %g", comma, k->scalars[i].name, c->reals[i]);
-    else buf_printf(&b, "%s%s = %lld", comma, k->scalars[i].name, (long long)c->values[n]);
+    if (k->scalars[i].dtype == DT_F32)
+      buf_printf(&b, "%s%s = %g", comma, k->scalars[i].name, c->reals[i]);
+    else
+      buf_printf(&b, "%s%s = %lld", comma, k->scalars[i].name, (long long)c->values[n]);
   }
   if (c->fill != NULL && c->fill[0]) buf_printf(&b, "%sfill = %s", comma, c->fill);
   const char *text = arena_printf(a, "case %d (%s)", number + 1, b.s != NULL ? b.s : "");
@@ -90,17 +96,18 @@ static const char *faults_text(Arena *a, const Trial *t) {
   Buf b = {0};
   if (t->judgement != NULL) buf_printf(&b, "%s\n", t->judgement);
   for (int o = 0; o < t->output_count; o++)
-    if (t->outputs[o].why != NULL) buf_printf(&b, "%s: %s\n", t->outputs[o].name, t->outputs[o].why);
+    if (t->outputs[o].why != NULL)
+      buf_printf(&b, "%s: %s\n", t->outputs[o].name, t->outputs[o].why);
   const char *text = arena_strdup(a, b.s != NULL ? b.s : "the outputs are not right");
   buf_free(&b);
   return text;
 }
 
-/* ---- bits ------------------------------------------------------------------------------------------ */
+/* ---- bits ------------------------------------------------------------------------------------ */
 
 /* Where two runs of one case first differ, in words; NULL: nowhere. */
-static const char *difference(Arena *a, const TrialData *d, const Trial *x, const Trial *y, const char *x_name,
-                              const char *y_name) {
+static const char *difference(Arena *a, const TrialData *d, const Trial *x, const Trial *y,
+                              const char *x_name, const char *y_name) {
   for (int o = 0; o < x->output_count; o++) {
     const TrialOutput *p = &x->outputs[o], *q = &y->outputs[o];
     int64_t differ = 0, at = 0;
@@ -114,21 +121,30 @@ static const char *difference(Arena *a, const TrialData *d, const Trial *x, cons
     int64_t index[MAX_RANK];
     for (int i = t->rank - 1; i >= 0; i--) index[i] = rest % t->shape[i], rest /= t->shape[i];
     for (int i = 0; i < t->rank; i++) buf_printf(&b, "%s%lld", i ? ", " : "", (long long)index[i]);
-    const char *text = arena_printf(
-        a, "%s: %lld of %lld elements have other bits in the %s text than in the %s text, the first is [%s]: %.9g (0x%llx), and %.9g (0x%llx)",
-        p->name, (long long)differ, (long long)p->count, y_name, x_name, b.s != NULL ? b.s : "",
-        element_real(q->dtype, n), (unsigned long long)n, element_real(p->dtype, m), (unsigned long long)m);
+    const char *text =
+        arena_printf(a,
+                     "%s: %lld of %lld elements have other bits in the %s text than in the %s "
+                     "text, the first is [%s]: %.9g (0x%llx), and %.9g (0x%llx)",
+                     p->name, (long long)differ, (long long)p->count, y_name, x_name,
+                     b.s != NULL ? b.s : "", element_real(q->dtype, n), (unsigned long long)n,
+                     element_real(p->dtype, m), (unsigned long long)m);
     buf_free(&b);
     return text;
   }
   return NULL;
 }
 
-static const char *excuse(const Port *x, const Port *y) { return y->why_defines != NULL ? y->why_defines : x->why_defines; }
+static const char *excuse(const Port *x, const Port *y) {
+  return y->why_defines != NULL ? y->why_defines : x->why_defines;
+}
 
-/* ---- one case --------------------------------------------------------------------------------------- */
+/* ---- one case -------------------------------------------------------------------------------- */
 
-typedef struct Ran { int tool; VerifyRow *row; Trial trial; } Ran;
+typedef struct Ran {
+  int tool;
+  VerifyRow *row;
+  Trial trial;
+} Ran;
 
 static void note_error(VerifyRow *row, const Trial *t) {
   row->measured = true;
@@ -149,7 +165,8 @@ static void note_error(VerifyRow *row, const Trial *t) {
 }
 
 /* The witnesses of the launch that this thread has just made, each a finding of its own. */
-static int witnesses_found(Verify *v, int number, const Job *job, const Ran *ran, VerifyPlace place) {
+static int witnesses_found(Verify *v, int number, const Job *job, const Ran *ran,
+                           VerifyPlace place) {
   const kg_simt_finding *all = NULL;
   const int count = kg_simt_findings(v->tools[ran->tool].device, &all);
   for (int i = 0; i < count; i++) /* of the body, whichever text showed it: the place says */
@@ -165,7 +182,8 @@ static void judge_run(Verify *v, int number, const Job *job, const Ran *ran, con
   const VerifyPlace place = {row->name, v->tools[ran->tool].name, NULL, at};
   if (!good && (!checked || witnesses_found(v, number, job, ran, place) == 0)) {
     Arena *a = arena_new();
-    verify_found(v, job->stage, number, row->kernel, row->port->backend->name, place, "%s", faults_text(a, t));
+    verify_found(v, job->stage, number, row->kernel, row->port->backend->name, place, "%s",
+                 faults_text(a, t));
     arena_free(a);
   }
   pthread_mutex_lock(&v->lock);
@@ -183,8 +201,8 @@ static void set_bits(Verify *v, VerifyRow *row, VerifyBits bits) {
 }
 
 /* All texts that ran at 32 lanes, each put to the first. */
-static void judge_bits(Verify *v, Arena *a, int number, const Job *job, const TrialData *d, const Ran *ran, int count,
-                       const char *at) {
+static void judge_bits(Verify *v, Arena *a, int number, const Job *job, const TrialData *d,
+                       const Ran *ran, int count, const char *at) {
   const Ran *first = NULL;
   for (int i = 0; i < count; i++) {
     const VerifyTool *t = &v->tools[ran[i].tool];
@@ -195,12 +213,13 @@ static void judge_bits(Verify *v, Arena *a, int number, const Job *job, const Tr
       continue;
     }
     const Port *p = first->row->port, *q = ran[i].row->port;
-    const char *what = difference(a, d, &first->trial, &ran[i].trial, p->backend->name, q->backend->name);
+    const char *what =
+        difference(a, d, &first->trial, &ran[i].trial, p->backend->name, q->backend->name);
     const bool excused = what != NULL && excuse(p, q) != NULL;
     set_bits(v, ran[i].row, what == NULL ? BITS_SAME : excused ? BITS_EXCUSED : BITS_DIFFER);
     if (what != NULL && !excused)
-      verify_found(v, job->stage, number, d->kernel, q->backend->name, (VerifyPlace){ran[i].row->name, t->name, NULL, at},
-                   "%s", what);
+      verify_found(v, job->stage, number, d->kernel, q->backend->name,
+                   (VerifyPlace){ran[i].row->name, t->name, NULL, at}, "%s", what);
   }
 }
 
@@ -239,7 +258,7 @@ static VerifyPlace job_place(Verify *v, const void *jobs, int number, const Kern
   return (VerifyPlace){instance_name(a, k, &instance), NULL, NULL, case_text(a, k, job->number)};
 }
 
-/* ---- all cases ---------------------------------------------------------------------------------------- */
+/* ---- all cases ------------------------------------------------------------------------------- */
 
 static bool next_types(const Kernel *k, int *at) {
   for (int t = k->type_count - 1; t >= 0; t--) {
@@ -258,7 +277,8 @@ static int type_choices(const Kernel *k) {
 /* An earlier row, of another port, is of the same instance. */
 static bool said_before(const Verify *v, int row) {
   for (int i = 0; i < row; i++)
-    if (v->rows[i].kernel_index == v->rows[row].kernel_index && v->rows[i].instance_index == v->rows[row].instance_index)
+    if (v->rows[i].kernel_index == v->rows[row].kernel_index &&
+        v->rows[i].instance_index == v->rows[row].instance_index)
       return true;
   return false;
 }
@@ -269,7 +289,8 @@ static void check_coverage(Verify *v, VerifyStage stage) {
     const VerifyRow *row = &v->rows[i];
     bool device = false, run = said_before(v, i);
     for (int t = 0; t < v->tool_count; t++) {
-      if (v->tools[t].stage != stage || v->tools[t].why != NULL || strcmp(v->tools[t].backend, row->port->backend->name) != 0)
+      if (v->tools[t].stage != stage || v->tools[t].why != NULL ||
+          strcmp(v->tools[t].backend, row->port->backend->name) != 0)
         continue;
       device = true;
       run = run || row->wanted[t] > 0;
@@ -293,9 +314,10 @@ void verify_run(Verify *v, VerifyStage stage) {
     const Kernel *k = spec->kernels[i];
     if (k->case_count > most) most = k->case_count;
     if (k->case_count == 0)
-      verify_found(v, stage, -1, k, NULL, (VerifyPlace){0}, "the specification has no case to run it with");
+      verify_found(v, stage, -1, k, NULL, (VerifyPlace){0},
+                   "the specification has no case to run it with");
   }
-  /* The first cases of all instances first: threads that start side by side compile different texts. */
+  /* First cases first: threads that start side by side then compile different texts. */
   for (int c = 0; c < most; c++)
     for (int i = 0; i < spec->kernel_count; i++) {
       const Kernel *k = spec->kernels[i];
@@ -303,7 +325,8 @@ void verify_run(Verify *v, VerifyStage stage) {
       if (c >= k->case_count) continue;
       do {
         Job *job = &jobs[count++];
-        *job = (Job){.kernel = i, .number = c, .stage = stage, .reference = reference_of(references, k)};
+        *job = (Job){
+            .kernel = i, .number = c, .stage = stage, .reference = reference_of(references, k)};
         for (int t = 0; t < k->type_count; t++) job->types[t] = k->types[t].dtypes[at[t]];
       } while (next_types(k, at));
     }

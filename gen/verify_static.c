@@ -18,8 +18,8 @@ static void check_part(const Verify *v, const char *path, FILE *out) {
   }
   const int stale = ledger_reuse(wanted, old);
   if (stale > 0)
-    fprintf(out, "%s: stale: %d of %d rows are of texts that have changed; run 'kgen ledger'\n", path,
-            stale, wanted->count);
+    fprintf(out, "%s: stale: %d of %d rows are of texts that have changed; run 'kgen ledger'\n",
+            path, stale, wanted->count);
   ledger_over_budget(v->library, wanted, out);
 }
 

@@ -267,6 +267,12 @@ static kg_status check_addresses(Bind *b) {
                      "%s: the memory of %s is not aligned to its elements of %zu bytes; copy it",
                      k->name, k->args[i].name, element);
     }
+    if (k->align && address % k->align != 0) {
+      return kg_fail(b->error, KG_BAD_ARGUMENT,
+                     "%s: the memory of %s does not begin at a multiple of %u bytes, and the kernel "
+                     "reads several elements at once; copy it to memory that does",
+                     k->name, k->args[i].name, k->align);
+    }
     if (UINTPTR_MAX - address < b->bytes[i]) {
       return kg_fail(b->error, KG_TOO_LARGE, "%s: the memory of %s passes the last address",
                      k->name, k->args[i].name);

@@ -8,39 +8,22 @@
 ** fault; then, for each mutant, its own check must find it, and find it for the right reason.
 ** tests/mutants/README.md says how a mutant is written and what counts as found.
 ** tests/mutants/table.txt keeps what found what; -u writes it anew.  NAME: only these mutants, or
-** those of a file (norm: tests/mutants/norm.txt), without the table.
+** those of a file (norm: tests/mutants/norm.txt).
 ** Last line: "N passed, N failed".  Exit status: 0, 1 a mutant or the table failed, 2 usage or a
 ** mutant that cannot be read. */
-#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_MUTANTS = 512, MAX_WORKERS = 16, MAX_CASES = 64, SECONDS = 300 };
+#include "mutants.h"
 
-typedef enum Catcher { STATIC, COMPILE, RUN, SANITIZE, TEST, CATCHERS } Catcher;
-static const char *const catcher_name[CATCHERS] = {"static", "compile", "run", "sanitize", "test"};
-
-typedef struct Mutant {
-  const char *file; /* of the mutant, and its line, for messages */
-  int line;
-  char *name, *target, *from, *to, *spec, *kernel, *few, *one;
-  Catcher catcher;
-  char *detail; /* static: the code; compile: the compiler; sanitize: words of the report; test:
-                   program and test */
-  int nth;      /* which occurrence; 0: there must be one alone */
-} Mutant;
+enum { MAX_WORKERS = 16, MAX_CASES = 64, SECONDS = 1200 };
 
 typedef struct Result { /* shared with the worker that fills it */
   bool passed;
@@ -49,47 +32,11 @@ typedef struct Result { /* shared with the worker that fills it */
   char said[1800]; /* why it failed, or (with -v) the finding */
 } Result;
 
-static Mutant mutants[MAX_MUTANTS];
-static int mutant_count;
 static const char *compile_command, *libraries;
 static bool verbose;
 static char scratch[256];
 
 /* ---- small things ---------------------------------------------------------------------------- */
-
-_Noreturn static void stop(int status, const char *format, ...) {
-  va_list ap;
-  va_start(ap, format);
-  fputs("mutate: ", stderr);
-  vfprintf(stderr, format, ap);
-  fputc('\n', stderr);
-  va_end(ap);
-  exit(status);
-}
-
-static char *format_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static char *format_text(const char *format, ...) {
-  char *s = NULL;
-  va_list ap;
-  va_start(ap, format);
-  const int n = vasprintf(&s, format, ap);
-  va_end(ap);
-  if (n < 0) stop(2, "out of memory");
-  return s;
-}
-
-static char *read_text(const char *path) {
-  FILE *f = fopen(path, "rb");
-  if (f == NULL) return NULL;
-  size_t size = 0, got;
-  char *s = malloc(1 << 16);
-  while (s != NULL && (got = fread(s + size, 1, 1 << 16, f)) > 0)
-    s = realloc(s, (size += got) + (1 << 16));
-  fclose(f);
-  if (s == NULL) stop(2, "out of memory");
-  s[size] = '\0';
-  return s;
-}
 
 static void write_text(const char *path, const char *text) {
   FILE *f = fopen(path, "wb");
@@ -113,143 +60,7 @@ static int run_in(const char *folder, const char *command, const char *to) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* ---- reading mutants ------------------------------------------------------------------------- */
-
-/* `key: value`; from: and to: may be repeated, a line each. */
-static bool take(char **to, const char *line, const char *key, bool lines) {
-  const size_t len = strlen(key);
-  if (strncmp(line, key, len) != 0 || line[len] != ':') return false;
-  const char *value = line + len + 1;
-  if (*value == ' ') value++;
-  if (*to != NULL && !lines)
-    stop(2, "'%s' is given twice (an empty line ends a mutant): %s", key, line);
-  *to = *to == NULL ? format_text("%s", value) : format_text("%s\n%s", *to, value);
-  return true;
-}
-
-static void read_catcher(Mutant *m, char *catcher) {
-  if (catcher == NULL) stop(2, "%s:%d: %s has no 'catch'", m->file, m->line, m->name);
-  char *rest = strpbrk(catcher, " ");
-  if (rest != NULL) *rest++ = '\0';
-  m->detail = rest == NULL ? format_text("%s", "") : rest;
-  for (int c = 0; c < CATCHERS; c++)
-    if (strcmp(catcher, catcher_name[c]) == 0) {
-      m->catcher = (Catcher)c;
-      return;
-    }
-  stop(2, "%s:%d: %s: '%s' is no catcher: static, compile, run, sanitize, test", m->file, m->line,
-       m->name, catcher);
-}
-
-static void finish(Mutant *m, char *catcher, const char *nth) {
-  if (m->target == NULL || m->from == NULL || m->to == NULL)
-    stop(2, "%s:%d: %s needs file, from and to", m->file, m->line, m->name);
-  read_catcher(m, catcher);
-  if (m->kernel == NULL && m->catcher != TEST && m->catcher != STATIC)
-    stop(2, "%s:%d: %s needs a kernel", m->file, m->line, m->name);
-  if ((m->catcher == STATIC || m->catcher == TEST || m->catcher == SANITIZE ||
-       m->catcher == COMPILE) &&
-      *m->detail == '\0')
-    stop(2, "%s:%d: %s: 'catch: %s' says what it finds", m->file, m->line, m->name,
-         catcher_name[m->catcher]);
-  m->nth = nth == NULL ? 0 : atoi(nth);
-  for (int i = 0; i < mutant_count; i++)
-    if (strcmp(mutants[i].name, m->name) == 0)
-      stop(2, "%s:%d: %s is at %s:%d already", m->file, m->line, m->name, mutants[i].file,
-           mutants[i].line);
-  if (mutant_count == MAX_MUTANTS) stop(2, "more than %d mutants", MAX_MUTANTS);
-  mutants[mutant_count++] = *m;
-}
-
-static void read_mutants(const char *path) {
-  char *text = read_text(path), *next = text, *catcher = NULL, *nth = NULL;
-  if (text == NULL) stop(2, "cannot read %s", path);
-  Mutant m = {0};
-  for (int line = 1; next != NULL; line++) {
-    char *s = next, *end = strchr(s, '\n');
-    next = end == NULL ? NULL : end + 1;
-    if (end != NULL) *end = '\0';
-    if (*s == '#') continue;
-    if (*s == '\0') {
-      if (m.name != NULL) finish(&m, catcher, nth);
-      m = (Mutant){0};
-      catcher = nth = NULL;
-      continue;
-    }
-    if (m.name == NULL) m.file = path, m.line = line;
-    if (!take(&m.name, s, "mutant", false) && !take(&m.target, s, "file", false) &&
-        !take(&m.from, s, "from", true) && !take(&m.to, s, "to", true) &&
-        !take(&m.spec, s, "spec", false) && !take(&m.few, s, "few", false) &&
-        !take(&m.kernel, s, "kernel", false) &&
-        !take(&catcher, s, "catch", false) && !take(&nth, s, "nth", false) &&
-        !take(&m.one, s, "one", true))
-      stop(2, "%s:%d: not a line of a mutant: %s", path, line, s);
-    if (m.name == NULL) stop(2, "%s:%d: a mutant starts with its name", path, line);
-  }
-  if (m.name != NULL) finish(&m, catcher, nth);
-  free(text);
-}
-
 /* ---- planting -------------------------------------------------------------------------------- */
-
-/* The text with the mutant's fault; NULL, with why, when its place is not there or not alone. */
-static char *plant(const Mutant *m, const char *text, const char **why) {
-  int count = 0;
-  const char *place = NULL;
-  for (const char *at = text; (at = strstr(at, m->from)) != NULL; at += strlen(m->from)) {
-    count++;
-    if (m->nth == 0 || m->nth == count) place = at;
-  }
-  if (count == 0 || (m->nth == 0 && count > 1) || m->nth > count) {
-    *why = count == 0 ? "the text to change is not in the file"
-                      : "the text to change is there more than once (or nth is too large)";
-    return NULL;
-  }
-  return format_text("%.*s%s%s", (int)(place - text), text, m->to, place + strlen(m->from));
-}
-
-/* Is the type whose list opens here to be narrowed?  few: names of types; NULL: all. */
-static bool is_few(const char *few, const char *start, const char *open) {
-  const char *end = open;
-  while (end > start && strchr(" =,\"", end[-1]) != NULL) end--;
-  const char *name = end;
-  while (name > start && (isalnum((unsigned char)name[-1]) || name[-1] == '_')) name--;
-  const size_t len = (size_t)(end - name);
-  for (const char *word = few; word != NULL && *word != '\0';) {
-    const size_t n = strcspn(word, " ");
-    if (n == len && memcmp(word, name, n) == 0) return true;
-    word += n + strspn(word + n, " ");
-  }
-  return few == NULL;
-}
-
-/* The specification with one dtype, the last one, for the types named: what is found is found the
-** same in each.  NULL: the kernel, or its types, are not written out in this file. */
-static char *narrowed(const char *text, const Mutant *m) {
-  char *head = format_text("kernel \"%s\"", m->kernel);
-  const char *kernel = strstr(text, head);
-  const char *next = kernel == NULL ? NULL : strstr(kernel + 1, "\nkernel ");
-  const char *types = kernel == NULL ? NULL : strstr(kernel, "types = {");
-  free(head);
-  if (types == NULL || (next != NULL && types > next)) return NULL;
-  char *out = format_text("%s", text), *to = out + (types - text);
-  int depth = 0;
-  for (const char *s = types; *s != '\0'; s++) {
-    const char *last = NULL; /* of a list of dtypes: its last comma */
-    const size_t inside = *s == '{' ? strcspn(s + 1, "{}\"") : 0;
-    for (size_t i = 1; i <= inside && s[1 + inside] == '}'; i++)
-      if (s[i] == ',') last = s + i;
-    *to++ = *s;
-    if (*s == '{') depth++;
-    if (*s == '}' && --depth == 0) {
-      memmove(to, s + 1, strlen(s + 1) + 1);
-      return out;
-    }
-    if (last != NULL && is_few(m->catcher == SANITIZE ? NULL : m->few, types, s)) s = last;
-  }
-  free(out);
-  return NULL;
-}
 
 static bool is_c(const Mutant *m) {
   const size_t len = strlen(m->target);
@@ -408,6 +219,8 @@ static void judge(const Mutant *m, int status, const char *said, Result *r) {
   else if (verbose)
     keep(r, "found", tail_of(said));
 }
+
+/* ---- one mutant ------------------------------------------------------------------------------ */
 
 /* Narrows the specification that has the kernel; its text before, to put back, or NULL. */
 static char *narrow(const Mutant *m, const char *folder, char **path) {
@@ -583,29 +396,49 @@ static bool is_silent(const Mutant *m, const Mutant *clean, const Result *result
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static char *table_text(const Result *results) {
-  char *text = format_text(
-      "# What finds what: written by `ninja mutants-table`, compared by `ninja mutants`.\n");
+static const char table_path[] = "tests/mutants/table.txt";
+
+static char *table_line(const Mutant *m, const Result *r) {
+  return format_text("%-44s %-38s %-9s %-22s %s\n", m->name, m->target, catcher_name[m->catcher],
+                     m->kernel == NULL ? "" : m->kernel, r->found);
+}
+
+/* The line that the kept table has of a mutant, or "". */
+static char *kept_line(const char *kept, const char *name) {
+  const size_t len = strlen(name);
+  for (const char *s = kept; s != NULL && *s != '\0'; s = next_line(s))
+    if (strncmp(s, name, len) == 0 && s[len] == ' ')
+      return format_text("%.*s\n", (int)strcspn(s, "\n"), s);
+  return format_text("%s", "");
+}
+
+/* What the table should be: a new line for each mutant that was found now, the kept one of another
+** that was not looked for.  In the order of the mutants, so what none has any more is gone. */
+static char *table_text(const char *kept, const bool *chosen, const Result *results) {
+  char *text = format_text("# What finds what; written by ninja mutants-table.\n");
   for (int i = 0; i < mutant_count; i++) {
-    const Mutant *m = &mutants[i];
-    char *more = format_text("%s%-44s %-34s %-9s %-22s %s\n", text, m->name, m->target,
-                             catcher_name[m->catcher], m->kernel == NULL ? "" : m->kernel,
-                             results[i].passed ? results[i].found : "SURVIVED");
+    char *line = chosen[i] && results[i].passed ? table_line(&mutants[i], &results[i])
+                                                : kept_line(kept, mutants[i].name);
+    char *more = format_text("%s%s", text, line);
+    free(line);
     free(text);
     text = more;
   }
   return text;
 }
 
-static bool table_holds(const char *text) {
-  const char *path = "tests/mutants/table.txt";
-  const char *kept = read_text(path);
-  if (kept != NULL && strcmp(kept, text) == 0) return true;
-  printf("FAILED %s is not what was found; `ninja mutants-table` writes it anew.  Found now:\n",
-         path);
+/* True when the kept table is that; else says where not. */
+static bool table_holds(const char *kept, const char *text) {
+  if (strcmp(kept, text) == 0) return true;
+  printf("FAILED %s is not what was found; ninja mutants-table writes it anew\n", table_path);
   for (const char *s = text; s != NULL && *s != '\0'; s = next_line(s)) {
-    char *line = format_text("%.*s", (int)strcspn(s, "\n"), s);
-    if (kept == NULL || strstr(kept, line) == NULL) printf("  %s\n", line);
+    char *line = format_text("%.*s\n", (int)strcspn(s, "\n"), s);
+    if (strstr(kept, line) == NULL) printf("  found: %s", line);
+    free(line);
+  }
+  for (const char *s = kept; s != NULL && *s != '\0'; s = next_line(s)) {
+    char *line = format_text("%.*s\n", (int)strcspn(s, "\n"), s);
+    if (strstr(text, line) == NULL) printf("  kept:  %s", line);
     free(line);
   }
   return false;
@@ -669,13 +502,11 @@ int main(int argc, char **argv) {
   for (int i = 0; i < checks; i++) *(silent[i].passed ? &passed : &failed) += 1;
   for (int i = 0; i < mutant_count; i++)
     if (chosen[i]) *(results[i].passed ? &passed : &failed) += 1;
-  if (count == mutant_count) {
-    char *text = table_text(results);
-    if (update && failed == 0)
-      write_text("tests/mutants/table.txt", text);
-    else if (!table_holds(text))
-      failed++;
-  }
+  char *kept = read_text(table_path);
+  if (kept == NULL) kept = format_text("%s", "");
+  char *text = table_text(kept, chosen, results);
+  if (update) write_text(table_path, text);
+  else if (!table_holds(kept, text)) failed++;
   printf("%d mutants in %.0f s\n%d passed, %d failed\n", count, now() - start, passed, failed);
   return failed > 0;
 }

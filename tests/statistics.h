@@ -18,9 +18,9 @@ static inline double chi_square_limit(double freedom) {
 
 typedef struct Fit { double statistic, limit; int freedom; bool left; } Fit;
 
-/* observed: how often each of `count` outcomes came in `draws` draws; law: their probabilities, which
-** sum to 1.  Neighbouring outcomes are pooled until at least 10 are expected.  left: an outcome
-** without probability came. */
+/* observed: how often each of `count` outcomes came in `draws` draws; law: their probabilities,
+** which sum to 1.  Neighbouring outcomes are pooled until at least 10 are expected.  left: an
+** outcome without probability came. */
 static inline Fit fit_of(const uint32_t *observed, const double *law, size_t count, double draws) {
   Fit f = {.freedom = -1};
   double expected = 0, seen = 0, last_expected = 0, last_seen = 0;

@@ -350,6 +350,22 @@ static void memory_must_be_aligned_to_its_elements(void **state) {
       "scale_rows: the memory of weight is not aligned to its elements of 4 bytes; copy it");
 }
 
+static void memory_must_be_aligned_to_what_the_kernel_reads_at_once(void **state) {
+  static Scale s;
+  static _Alignas(16) char x[1024], weight[256], y[1024], sum[256];
+  char *const memory[] = {x, weight, y, sum};
+  kg_kernel wide = scale_kernel;
+  wide.align = 16;
+  scale_set_up(&s, *state, KG_F32, KG_F32);
+  s.call.kernel = &wide;
+  for (int i = 0; i < 4; i++) s.tensors[i].data = memory[i];
+  assert_int_equal(kg_launch(s.device, &s.call), KG_OK);
+  s.tensors[2].data = y + 4; /* aligned to its elements, and no more */
+  assert_refused(&s, KG_BAD_ARGUMENT,
+                 "scale_rows: the memory of y does not begin at a multiple of 16 bytes, and the "
+                 "kernel reads several elements at once; copy it to memory that does");
+}
+
 static void a_tensor_of_another_device_is_refused(void **state) {
   static Scale s;
   scale_set_up(&s, *state, KG_F32, KG_F32);
@@ -592,6 +608,7 @@ int main(void) {
       ON_DEVICE(a_tensor_that_is_not_contiguous_is_refused),
       ON_DEVICE(the_stride_of_an_axis_of_one_does_not_matter),
       ON_DEVICE(memory_must_be_aligned_to_its_elements),
+      ON_DEVICE(memory_must_be_aligned_to_what_the_kernel_reads_at_once),
       ON_DEVICE(a_tensor_of_another_device_is_refused),
       ON_DEVICE(a_requirement_that_does_not_hold_is_quoted_with_its_values),
       ON_DEVICE(an_output_may_share_no_byte_with_another_argument),

@@ -20,7 +20,7 @@ static const Ready *sampler(void) {
   return &r;
 }
 
-/* ---- companions -------------------------------------------------------------------------------- */
+/* ---- companions ------------------------------------------------------------------------------ */
 
 static void random_words_are_the_published_ones(void **state) {
   (void)state;
@@ -66,7 +66,7 @@ static void the_kernel_is_asked_where_it_pays(void **state) {
   assert_false(kg_rejection_pays(m, 1000, "hip"));
 }
 
-/* ---- a row, and what its filters keep, from the definition ------------------------------------- */
+/* ---- a row, and what its filters keep, from the definition ----------------------------------- */
 
 enum { V = 96 };
 
@@ -97,7 +97,7 @@ static Row row_of(float top_k, float top_p, float min_p) {
         above++;
         over += (double)r.probs[j];
       }
-    const bool keeps = r.probs[i] > 0 && (top_k < 1 || top_k >= V || above < (int)top_k) &&
+    const bool keeps = r.probs[i] > 0 && (top_k < 1 || (int)top_k >= V || above < (int)top_k) &&
                        (top_p <= 0 || top_p >= 1 || over <= (double)top_p * mass) &&
                        (min_p <= 0 || min_p >= 1 || r.probs[i] >= min_p * most);
     r.law[i] = keeps ? (double)r.draw[i] : 0;
@@ -119,11 +119,11 @@ static void the_host_s_own_draws_follow_the_law(void **state) {
     uint32_t seen[V] = {0};
     for (int i = 0; i < DRAWS; i++) { /* evenly spread: each outcome comes as often as it should */
       uint32_t id = V;
-      assert_int_equal(kg_rejection_draw(&call, 0, (i + 0.5) / DRAWS, &id, NULL), KG_OK);
+      assert_int_equal(kg_rejection_draw(&call, 0, (i + 0.5) / (double)DRAWS, &id, NULL), KG_OK);
       assert_true(id < V);
       seen[id]++;
     }
-    for (int i = 0; i < V; i++) assert_true(fabs(seen[i] - DRAWS * r.law[i]) < 1.01);
+    for (int i = 0; i < V; i++) assert_true(fabs(seen[i] - (double)DRAWS * r.law[i]) < 1.01);
   }
 }
 
@@ -150,11 +150,12 @@ static void a_fit_tells_a_wrong_law(void **state) {
   assert_false(fits(fit_of(right, near, 4, 200000)));
   assert_false(fits(fit_of(outside, law, 4, 200000)));
   const double half = chi_square_limit(10) / 2; /* ten degrees have the tail in closed form */
-  const double tail = exp(-half) * (1 + half + pow(half, 2) / 2 + pow(half, 3) / 6 + pow(half, 4) / 24);
+  const double terms = 1 + half + pow(half, 2) / 2 + pow(half, 3) / 6 + pow(half, 4) / 24;
+  const double tail = exp(-half) * terms;
   assert_true(tail > 5e-7 && tail < 1e-6);
 }
 
-/* ---- the kernel -------------------------------------------------------------------------------- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 static void the_kernel_is_right_in_every_dtype_combination_at_32_and_64_lanes(void **state) {
   (void)state;
@@ -254,7 +255,7 @@ static void a_row_that_is_not_done_has_its_largest_entry_until_the_host_draws(vo
 
 static void the_first_round_s_draw_is_the_key_s(void **state) {
   (void)state;
-  /* with no filter: entries t, t + 256 ... thread by thread, which for V below 256 is their order */
+  /* with no filter: entries t, t + 256 ... thread by thread, for V below 256 in their order */
   static Draws d;
   draw_rows(&d, sampler()->device[1], 9, 32);
   for (int i = 3; i < ROWS; i += COUNT(filters)) {

@@ -97,7 +97,7 @@ static void a_format_is_refused_in_words(void **state) {
   assert_int_equal(kg_turbo4_init(NULL, 64, 1, false, NULL), KG_BAD_ARGUMENT);
 }
 
-/* ---- rotation, from the formula ---------------------------------------------------------------- */
+/* ---- rotation, from the formula -------------------------------------------------------------- */
 
 /* D2 H D1 v by H's definition: its sign at (i, j) is the parity of i & j. */
 static void rotated(const kg_turbo4 *f, const double *v, double *y) {
@@ -283,8 +283,10 @@ static Cache *cache_of(uint32_t seed) {
     c.given[i] = (float)normal(&seed);
     c.hot[i] = kg_f16_from_f64((double)c.given[i]);
   }
-  assert_int_equal(kg_turbo4_encode(&c.format, c.given, TOKENS, c.packed, c.rescale, NULL, NULL), KG_OK);
-  assert_int_equal(kg_turbo4_decode(&c.format, c.packed, c.rescale, TOKENS, c.back, NULL), KG_OK);
+  kg_error error;
+  if (kg_turbo4_encode(&c.format, c.given, TOKENS, c.packed, c.rescale, NULL, &error) != KG_OK ||
+      kg_turbo4_decode(&c.format, c.packed, c.rescale, TOKENS, c.back, &error) != KG_OK)
+    fail_msg("%s", error.message);
   return &c;
 }
 
@@ -325,7 +327,7 @@ static void a_weighted_sum_unrotated_is_that_of_the_decoded_values(void **state)
   static float weights[Q * TOKENS];
   float out[Q * DIM], other[Q * DIM], first[Q * DIM];
   uint32_t seed = 2;
-  for (int i = 0; i < Q * TOKENS; i++) weights[i] = (float)(uniform(&seed) * 2 / TOKENS);
+  for (int i = 0; i < Q * TOKENS; i++) weights[i] = (float)(uniform(&seed) * 2 / (double)TOKENS);
   const Ready *cold = kernel_of("turbo4_delegated_cold");
   for (int d = 0; d < DEVICES; d++) {
     weighted_sum("turbo4_delegated_cold", cold->device[d], c, weights, Q, 2e-3f, 1, out);
@@ -372,7 +374,8 @@ static void two_steps(const Cache *c, const float *scores, int cold, int total, 
     const double w = exp((double)scores[t] - top);
     sum += w;
     for (int i = 0; i < DIM; i++)
-      out[i] += w * (t < cold ? (double)c->back[t * DIM + i] : kg_f64_from_f16(c->hot[t * DIM + i]));
+      out[i] += w * (t < cold ? (double)c->back[t * DIM + i]
+                              : kg_f64_from_f16(c->hot[t * DIM + i]));
   }
   for (int i = 0; i < DIM; i++) out[i] /= sum;
 }
@@ -426,8 +429,8 @@ static void a_token_alive_in_one_slot_counts_in_all(void **state) {
   float weights[Q * TOKENS] = {0}; /* of the same scores: where each slot tests for itself */
   weights[0] = 0.268f;
   weights[TOKENS] = 0.0025f;
-  weighted_sum("turbo4_delegated_cold", kernel_of("turbo4_delegated_cold")->device[0], c, weights, Q,
-               threshold, 4, cold);
+  weighted_sum("turbo4_delegated_cold", kernel_of("turbo4_delegated_cold")->device[0], c, weights,
+               Q, threshold, 4, cold);
   for (int i = 0; i < DIM; i++) assert_true(cold[DIM + i] == 0 && cold[i] != 0);
 }
 

@@ -83,6 +83,7 @@ typedef struct kg_simt_state {
   kg_simt_lane *now;
   kg_simt_group *group;
   const kg_simt_host *host;
+  unsigned watched; /* a checked text tells of its accesses */
 } kg_simt_state;
 
 /* The one symbol that a compiled text exports: kg_simt_text. */

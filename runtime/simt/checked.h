@@ -9,7 +9,8 @@
 #define KG_SIMT_CALLBACK \
   extern "C" __attribute__((visibility("hidden"), used, nodebug)) KG_SIMT_UNCHECKED void
 #define KG_SIMT_TELL(address, bytes, how) \
-  kg_simt.host->access(kg_simt.group, address, bytes, how, __builtin_return_address(0))
+  if (kg_simt.watched) \
+    kg_simt.host->access(kg_simt.group, address, bytes, how, __builtin_return_address(0))
 
 #define KG_SIMT_ACCESSES(bytes)                                                     \
   KG_SIMT_CALLBACK __tsan_read##bytes(void *p) {                                    \

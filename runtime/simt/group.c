@@ -301,6 +301,7 @@ void kg_simt_context_set(kg_simt_context *context, const kg_simt_job *job, kg_si
   arrange(context->wave_order, context->wave_count, job->order, &seed);
   copy->text->state->group = group;
   copy->text->state->host = &kg_simt_host_functions;
+  copy->text->state->watched = job->watched;
 }
 
 /* ---- what the text asks --------------------------------------------------------------------- */
@@ -329,11 +330,5 @@ static void misuse(kg_simt_group *group, const char *what, const void *site, con
   kg_simt_abandon((kg_simt_context *)group);
 }
 
-static void pass(kg_simt_group *group, const void *address, unsigned long bytes, unsigned how,
-                 const void *site) {
-  (void)group, (void)address, (void)bytes, (void)how, (void)site;
-}
-
-const kg_simt_host kg_simt_host_unwatched = {begin, apart, absent, returned, misuse, pass};
 const kg_simt_host kg_simt_host_functions = {begin,    apart,  absent,
                                              returned, misuse, kg_simt_check_access};

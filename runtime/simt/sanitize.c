@@ -194,10 +194,9 @@ static bool run(kg_simt_check *check, kg_simt_job *job, kg_simt_order order, boo
   kg_simt_context *context = check->context;
   const uint32_t *groups = job->grid.groups;
   unsigned stopped_count = 0;
-  job->order = order, job->strict = true;
+  job->order = order, job->strict = true, job->watched = order == KG_SIMT_FORWARD;
   kg_simt_context_set(context, job, context->copy);
   context->check = check;
-  if (order != KG_SIMT_FORWARD) context->copy->text->state->host = &kg_simt_host_unwatched;
   check->groups_run = 0;
   check->launch_first = check->group_first + 1;
   check->group_first = check->launch_first;
@@ -344,6 +343,7 @@ static kg_status checked(kg_simt_device *device, kg_simt_check *check, kg_simt_c
                          const kg_call *call, kg_error *error) {
   reset(check, context);
   kg_simt_context_set(context, job, copy);
+  check->state = copy->text->state, check->base = copy->base;
   const bool had = (call ? add_tensors(check, call)
                          : kg_simt_memory_each(device->memory, add_allocation, check)) &&
                    add_shared(check, job->function, copy) &&

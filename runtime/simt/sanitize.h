@@ -41,7 +41,8 @@ typedef struct kg_simt_object {
   kg_simt_kind kind;
   uintptr_t start;
   size_t bytes;
-  size_t grain;        /* bytes a cell */
+  size_t grain;        /* bytes a cell: 1 << shift */
+  unsigned shift;
   kg_simt_cell *cells; /* of outputs and shared arrays */
   const char *name;
   const kg_tensor *tensor; /* NULL: a shared array, or an allocation without one */
@@ -65,7 +66,7 @@ typedef struct kg_simt_doubt {
   const kg_simt_object *object; /* NULL: none */
   const void *address;
   size_t bytes, offset;
-  unsigned char before[16];
+  unsigned char before[64];
   const void *site;
   kg_simt_cell cell; /* as it was */
   uint16_t thread;
@@ -82,6 +83,8 @@ enum { KG_SIMT_OBJECTS = KG_MAX_ARGS + 256 };
 typedef struct kg_simt_check {
   struct kg_simt_check *next; /* among the idle ones */
   kg_simt_context *context;
+  const kg_simt_state *state; /* of the copy that runs, and where it lies */
+  const char *base;
   kg_simt_object objects[KG_SIMT_OBJECTS];
   kg_simt_cells cells[KG_SIMT_OBJECTS];
   size_t object_count;

@@ -14,11 +14,18 @@
 
 /* ---- cells ------------------------------------------------------------------------------------ */
 
+static unsigned shift_of(size_t grain) {
+  unsigned shift = 0;
+  while (grain >> shift > 1) shift++;
+  return shift;
+}
+
 static size_t index_of(const kg_simt_check *check, const kg_simt_object *object) {
   return (size_t)(object - check->objects);
 }
 
 bool kg_simt_check_cells(kg_simt_check *check, kg_simt_object *object) {
+  object->shift = shift_of(object->grain);
   const size_t bytes = (object->bytes / object->grain + 1) * sizeof(kg_simt_cell);
   kg_simt_cells *kept = &check->cells[index_of(check, object)];
   if (kept->bytes < bytes) { /* old cells are of epochs before this launch: no need to clear */
@@ -56,6 +63,7 @@ static bool refine(kg_simt_check *check, kg_simt_object *object, size_t grain) {
   *kept = (kg_simt_cells){cells, bytes};
   object->cells = cells;
   object->grain = grain;
+  object->shift = shift_of(grain);
   return true;
 }
 
@@ -85,12 +93,12 @@ static uint64_t group_at(const kg_simt_check *check, uint32_t epoch) {
 
 static kg_simt_actor other_actor(const kg_simt_check *check, uint32_t site, uint16_t thread,
                                  uint32_t epoch) {
-  return (kg_simt_actor){check->context->copy->base + site, thread, group_at(check, epoch)};
+  return (kg_simt_actor){check->base + site, thread, group_at(check, epoch)};
 }
 
 static kg_simt_actor this_actor(const kg_simt_check *check, const void *site) {
   const kg_simt_context *context = check->context;
-  return (kg_simt_actor){site, (uint16_t)context->copy->text->state->now->number,
+  return (kg_simt_actor){site, (uint16_t)check->state->now->number,
                          number_of(&context->group)};
 }
 
@@ -185,10 +193,14 @@ void kg_simt_check_doubt(kg_simt_check *check) {
 static void doubt(kg_simt_check *check, const kg_simt_object *object, size_t offset, size_t bytes,
                   const kg_simt_cell *cell, const void *site, uint16_t thread) {
   kg_simt_doubt *d = &check->doubt;
-  if (d->object) return; /* an earlier cell of the same access */
+  if (d->object) { /* an earlier cell of the same access */
+    if (offset != d->offset + d->bytes || d->bytes + bytes > sizeof d->before) return;
+    memcpy(d->before + d->bytes, (const char *)d->address + d->bytes, bytes);
+    d->bytes += bytes;
+    return;
+  }
   *d = (kg_simt_doubt){.object = object, .address = (const char *)object->start + offset,
-                       .bytes = bytes < sizeof d->before ? bytes : sizeof d->before,
-                       .offset = offset, .site = site, .cell = *cell, .thread = thread};
+                       .bytes = bytes, .offset = offset, .site = site, .cell = *cell, .thread = thread};
   memcpy(d->before, d->address, d->bytes);
 }
 
@@ -197,10 +209,10 @@ static void doubt(kg_simt_check *check, const kg_simt_object *object, size_t off
 static void write_cells(kg_simt_check *check, const kg_simt_object *object, size_t offset,
                         size_t bytes, const void *site) {
   const uint32_t epoch = check->group_first + check->context->group.phase;
-  const uint32_t place = (uint32_t)((const char *)site - check->context->copy->base);
-  const uint16_t thread = (uint16_t)check->context->copy->text->state->now->number;
+  const uint32_t place = (uint32_t)((const char *)site - check->base);
+  const uint16_t thread = (uint16_t)check->state->now->number;
   const size_t grain = object->grain;
-  kg_simt_cell *cell = &object->cells[offset / grain];
+  kg_simt_cell *cell = &object->cells[offset >> object->shift];
   for (size_t done = 0; done < bytes; done += grain, cell++) {
     if (RARELY(cell->written >= check->launch_first && cell->writer != thread &&
                cell->written == epoch))
@@ -223,12 +235,12 @@ static void write_cells(kg_simt_check *check, const kg_simt_object *object, size
 static void read_cells(kg_simt_check *check, const kg_simt_object *object, size_t offset,
                        size_t bytes, const void *site) {
   const uint32_t epoch = check->group_first + check->context->group.phase;
-  const uint32_t place = (uint32_t)((const char *)site - check->context->copy->base);
-  const uint16_t thread = (uint16_t)check->context->copy->text->state->now->number;
+  const uint32_t place = (uint32_t)((const char *)site - check->base);
+  const uint16_t thread = (uint16_t)check->state->now->number;
   const bool shared = object->kind == KG_SIMT_SHARED;
   const uint32_t since = shared ? check->group_first : check->launch_first;
   const size_t grain = object->grain;
-  kg_simt_cell *cell = &object->cells[offset / grain];
+  kg_simt_cell *cell = &object->cells[offset >> object->shift];
   for (size_t done = 0; done < bytes; done += grain, cell++) {
     if (RARELY(cell->written < since)) {
       if (object->kind != KG_SIMT_MEMORY)

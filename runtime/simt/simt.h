@@ -107,6 +107,7 @@ typedef struct kg_simt_job {
   kg_simt_order order;        /* of lanes and waves */
   uint64_t seed;              /* of the shuffle */
   bool strict;                /* see kg_simt_group.strict */
+  bool watched;               /* see kg_simt_state.watched */
   pthread_mutex_t lock;       /* of error, which is of the lowest group that failed */
   uint64_t failed;
   kg_error error;
@@ -165,7 +166,6 @@ bool kg_simt_group_run(kg_simt_context *context, const uint32_t place[3]);
 /* Leaves the group from one of its lanes, for good. */
 _Noreturn void kg_simt_abandon(kg_simt_context *context);
 extern const kg_simt_host kg_simt_host_functions;
-extern const kg_simt_host kg_simt_host_unwatched; /* lets each access of a checked text pass */
 
 /* In group.c's assembly: goes on at `to`, and comes back when someone goes on at *from. */
 void kg_simt_enter(void **from, void *to);

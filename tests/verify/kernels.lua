@@ -1,4 +1,5 @@
--- A small kernel on which `kgen verify` has nothing to say.  tests/test_verify.c plants one fault at a time in a copy.
+-- A small kernel on which `kgen verify` has nothing to say.  tests/test_verify.c plants one fault
+-- at a time in a copy.
 
 kernel "row_sum" {
   summary = "y[r] = the sum of row r, rounded once.",
