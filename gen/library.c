@@ -65,15 +65,6 @@ const char *library_templates_folder(Arena *a, const LibraryOptions *o) {
   return program;
 }
 
-const char *path_from_spec(const Spec *s, const char *path) {
-  const size_t len = strlen(s->folder);
-  return len && strncmp(path, s->folder, len) == 0 && path[len] == '/' ? path + len + 1 : path;
-}
-
-const char *path_opened(Arena *a, const Spec *s, const char *path) {
-  return s->folder[0] && path[0] != '/' ? arena_printf(a, "%s/%s", s->folder, path) : path;
-}
-
 /* ---- finding things in it ------------------------------------------------------------------- */
 
 const Kernel *library_kernel(const Library *l, const char *name, int *index) {

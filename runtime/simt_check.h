@@ -36,7 +36,7 @@ typedef enum kg_simt_class {
   KG_FOUND_UNWRITTEN,     /* a read of what nobody has written */
   KG_FOUND_MISALIGNED,
   KG_FOUND_BARRIER,       /* one that not every thread of the group comes to */
-  KG_FOUND_LANES,         /* a lane operation whose lanes are not all there, or that asks an absent one */
+  KG_FOUND_LANES,         /* a lane operation that lanes miss, or that asks an absent one */
   KG_FOUND_NEVER_WRITTEN, /* an element of an output, at the end of the launch */
   KG_FOUND_ORDER,         /* other bits when lanes run in another order */
   KG_FOUND_CRASH,         /* division by zero, a trap, a stack that is too deep */

@@ -15,7 +15,7 @@
 
 static const kg_dtype floats[] = {KG_F32, KG_F16, KG_BF16};
 
-/* One of the kernels here, opened on first use and kept, with what was compiled for it, to the end. */
+/* One of the kernels here, opened on first use and kept with what was compiled for it. */
 static const Ready *kernel_of(const char *name) {
   static Ready kept[8];
   static int count;
@@ -374,9 +374,12 @@ static kg_status step_run(const Ready *r, kg_device *device, Step *s, int64_t h,
   fill_with(&s->D, KG_BF16, h, 25, 0, 1.7);
   fill_with(&s->dt, KG_F32, h, 26, 0.11, 0.1);
   fill_with(&s->state, KG_F32, h * DH * ds, 27, 0, 1.7);
-  const Data data[] = {{KG_BF16, 4, {1, 1, h, DH}, s->x.bytes}, {KG_BF16, 1, {h}, s->A_log.bytes},
-                       {KG_BF16, 4, {1, 1, g, ds}, s->B.bytes}, {KG_BF16, 4, {1, 1, g, ds}, s->C.bytes},
-                       {KG_BF16, 1, {h}, s->D.bytes},           {KG_F32, 3, {1, 1, h}, s->dt.bytes},
+  const Data data[] = {{KG_BF16, 4, {1, 1, h, DH}, s->x.bytes},
+                       {KG_BF16, 1, {h}, s->A_log.bytes},
+                       {KG_BF16, 4, {1, 1, g, ds}, s->B.bytes},
+                       {KG_BF16, 4, {1, 1, g, ds}, s->C.bytes},
+                       {KG_BF16, 1, {h}, s->D.bytes},
+                       {KG_F32, 3, {1, 1, h}, s->dt.bytes},
                        {KG_F32, 4, {1, h, DH, ds}, s->state.bytes},
                        {KG_BF16, 4, {1, 1, h, DH}, s->out.bytes},
                        {KG_F32, 4, {1, h, DH, ds}, s->state_out.bytes}};

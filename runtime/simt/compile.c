@@ -108,7 +108,7 @@ enum { CHECKED_OPTIONS = sizeof checked_options / sizeof *checked_options };
 static char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/",
                                     "TMPDIR=.", NULL};
 
-/* ---- running a program ---------------------------------------------------------------------- */
+/* ---- running a program ----------------------------------------------------------------------- */
 
 /* Runs it in the folder, what it prints into log.  Its exit status, or -1. */
 static int run(const char *folder, const char *const *words, const char *log) {
@@ -158,7 +158,7 @@ static char *read_file(const char *path, size_t *size) {
   return bytes;
 }
 
-/* ---- the temporary folder ------------------------------------------------------------------- */
+/* ---- the temporary folder -------------------------------------------------------------------- */
 
 typedef struct Folder {
   char path[512], text[560], object[560], log[560];
@@ -199,8 +199,9 @@ static bool folder_new(Folder *folder) {
   const char *chosen = getenv("TMPDIR");
   const char *const places[] = {chosen && *chosen ? chosen : "/tmp", "/tmp", "/var/tmp"};
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    if ((size_t)snprintf(folder->path, sizeof folder->path, "%s/" FOLDER_NAME "XXXXXX", places[i]) >=
-        sizeof folder->path)
+    const int length =
+        snprintf(folder->path, sizeof folder->path, "%s/" FOLDER_NAME "XXXXXX", places[i]);
+    if ((size_t)length >= sizeof folder->path)
       continue;
     if (!mkdtemp(folder->path)) continue;
     folder->lock = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -218,7 +219,7 @@ static void folder_free(const Folder *folder) {
   if (folder->lock >= 0) close(folder->lock);
 }
 
-/* ---- finding clang -------------------------------------------------------------------------- */
+/* ---- finding clang --------------------------------------------------------------------------- */
 
 static bool is_program(const char *path) {
   struct stat facts;
@@ -317,7 +318,7 @@ kg_status kg_simt_compiler_find(kg_simt_compiler *compiler, char *identity, size
   return KG_OK;
 }
 
-/* ---- compiling ------------------------------------------------------------------------------ */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 static void print_quoted(FILE *out, const char *words) {
   fputc('"', out);
@@ -355,7 +356,8 @@ static bool write_text(const Folder *folder, const kg_simt_shim *shim, int wave,
   else
     fprintf(out,
             "using kg_simt_entry = kg_simt_signature<decltype(%s)>;\n"
-            "static KG_SIMT_UNCHECKED void kg_simt_call(const void *block) { kg_simt_entry::call<%s>(block); }\n"
+            "static KG_SIMT_UNCHECKED void kg_simt_call(const void *block) {\n"
+            "  kg_simt_entry::call<%s>(block);\n}\n"
             "static constexpr unsigned kg_simt_bytes = kg_simt_entry::end(kg_simt_entry::count);\n",
             source->entry, source->entry);
   fprintf(out, "KG_SIMT_TEXT(");

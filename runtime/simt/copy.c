@@ -119,7 +119,7 @@ void kg_simt_copy_give(kg_function *function, kg_simt_copy *copy) {
   pthread_mutex_unlock(&function->lock);
 }
 
-/* ---- what a checked text has more --------------------------------------------------------------- */
+/* ---- what a checked text has more ------------------------------------------------------------ */
 
 /* Gaps between the shared arrays are not of the kernel. */
 static bool read_arrays(kg_function *f, const kg_simt_copy *copy) {
@@ -138,7 +138,7 @@ static bool read_arrays(kg_function *f, const kg_simt_copy *copy) {
   return true;
 }
 
-/* ---- the function --------------------------------------------------------------------------- */
+/* ---- the function ---------------------------------------------------------------------------- */
 
 kg_status kg_simt_function_load(kg_simt_device *device, const kg_blob *blob, const char *entry,
                                 kg_function **function, kg_error *error) {

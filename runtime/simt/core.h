@@ -167,7 +167,7 @@ KG_SIMT_MEETING void kg_simt_barrier(const char *what) {
   if (wave->next->resume != lane) kg_simt_give_way(lane, wave->next->resume);
 }
 
-/* ---- shuffles of any value of up to 8 bytes ------------------------------------------------- */
+/* ---- shuffles of any value of up to 8 bytes -------------------------------------------------- */
 
 template <class V> KG_SIMT_IN V kg_simt_shuffle(V value, unsigned from, const char *what) {
   static_assert(sizeof(V) <= 8, "a lane operation takes a value of at most eight bytes");
@@ -191,7 +191,7 @@ KG_SIMT_IN bool kg_simt_every(bool holds, const char *what) {
   return ballot == present;
 }
 
-/* ---- math: one host function a word, whichever text asks ------------------------------------ */
+/* ---- math: one host function a word, whichever text asks ------------------------------------- */
 
 KG_SIMT_IN float kg_simt_sqrt(float x) { return __builtin_sqrtf(x); }
 KG_SIMT_IN float kg_simt_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
@@ -216,7 +216,7 @@ KG_SIMT_IN unsigned kg_simt_mul_hi(unsigned a, unsigned b) {
   return (unsigned)((unsigned long long)a * b >> 32);
 }
 
-/* ---- the entry's call: its parameters out of the argument block ----------------------------- */
+/* ---- the entry's call: its parameters out of the argument block ------------------------------ */
 
 template <unsigned... I> struct kg_simt_indices {};
 template <class T, T... I> struct kg_simt_sequence { using indices = kg_simt_indices<I...>; };

@@ -24,7 +24,8 @@
 #define __threadfence_block()
 
 /* A mask names the lanes that take part: here, all that have not returned. */
-static KG_SIMT_UNCHECKED __attribute__((noinline, nomerge)) void kg_simt_bad_mask(const char *what) {
+static KG_SIMT_UNCHECKED __attribute__((noinline, nomerge)) void
+kg_simt_bad_mask(const char *what) {
   kg_simt.host->misuse(kg_simt.group, what, __builtin_return_address(0),
                        "the mask does not name every lane that is there; "
                        "lane operations are for whole warps");

@@ -48,7 +48,7 @@ __asm__(".text\n"
 extern const char kg_simt_start[];
 _Noreturn void kg_simt_lane_main(kg_simt_context *context, uintptr_t stack);
 
-/* ---- stacks --------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 static size_t stack_stride(void) { return KG_SIMT_STACK_BYTES + page_bytes(); }
@@ -105,7 +105,7 @@ static void begin(kg_simt_group *group, kg_simt_lane *lane) {
   context->in_lane = 1;
 }
 
-/* ---- a lane's life -------------------------------------------------------------------------- */
+/* ---- a lane's life --------------------------------------------------------------------------- */
 
 /* Takes the lane that has returned out of its wave; who runs next, or NULL: nobody is left. */
 static kg_simt_lane *leave(kg_simt_context *context, kg_simt_lane *lane) {
@@ -162,7 +162,7 @@ _Noreturn void kg_simt_abandon(kg_simt_context *context) {
   abort();
 }
 
-/* ---- the group ------------------------------------------------------------------------------ */
+/* ---- the group ------------------------------------------------------------------------------- */
 
 static void set_up(kg_simt_context *context) {
   const unsigned width = context->width, count = context->wave_count;
@@ -224,7 +224,7 @@ bool kg_simt_group_run(kg_simt_context *context, const uint32_t place[3]) {
   return !context->failed;
 }
 
-/* ---- the context ---------------------------------------------------------------------------- */
+/* ---- the context ----------------------------------------------------------------------------- */
 
 kg_simt_context *kg_simt_context_new(void) {
   kg_simt_context *context = calloc(1, sizeof *context);
@@ -304,7 +304,7 @@ void kg_simt_context_set(kg_simt_context *context, const kg_simt_job *job, kg_si
   copy->text->state->watched = job->watched;
 }
 
-/* ---- what the text asks --------------------------------------------------------------------- */
+/* ---- what the text asks ---------------------------------------------------------------------- */
 
 static void apart(kg_simt_group *group, const char *what, const void *site) {
   ((kg_simt_context *)group)->in_lane = 0;

@@ -62,7 +62,7 @@ static bool add_row(kg_simt_lines *lines, uint64_t address, size_t file, uint64_
   return true;
 }
 
-/* ---- one unit of .debug_line ---------------------------------------------------------------- */
+/* ---- one unit of .debug_line ----------------------------------------------------------------- */
 
 typedef struct Header {
   unsigned minimum, opcode_base, line_range;
@@ -71,7 +71,8 @@ typedef struct Header {
   size_t first_file; /* in lines->files, of the unit's file number 1 */
 } Header;
 
-static bool read_header(kg_simt_lines *lines, kg_simt_cursor *unit, Header *header, kg_simt_cursor *program) {
+static bool read_header(kg_simt_lines *lines, kg_simt_cursor *unit, Header *header,
+                        kg_simt_cursor *program) {
   const uint64_t version = kg_simt_fixed(unit, 2), header_bytes = kg_simt_fixed(unit, 4);
   if (version < 2 || version > 4 || header_bytes > (uint64_t)(unit->end - unit->at)) return false;
   *program = (kg_simt_cursor){unit->at + header_bytes, unit->end, false};
@@ -91,9 +92,11 @@ static bool read_header(kg_simt_lines *lines, kg_simt_cursor *unit, Header *head
   for (const char *name; *(name = kg_simt_string(unit)) && !unit->bad;) {
     const uint64_t folder = kg_simt_uleb(unit);
     kg_simt_uleb(unit), kg_simt_uleb(unit); /* time, size */
-    if (!kg_simt_more((void **)&lines->files, lines->file_count, &lines->file_room, sizeof *lines->files))
+    if (!kg_simt_more((void **)&lines->files, lines->file_count, &lines->file_room,
+                      sizeof *lines->files))
       return false;
-    lines->files[lines->file_count++] = (kg_simt_file){folder < folder_count ? folders[folder] : "", name};
+    lines->files[lines->file_count++] =
+        (kg_simt_file){folder < folder_count ? folders[folder] : "", name};
   }
   return !unit->bad && header->line_range > 0 && header->opcode_base > 0;
 }
@@ -134,7 +137,7 @@ static bool run_program(kg_simt_lines *lines, const Header *h, kg_simt_cursor *c
   return !c->bad;
 }
 
-/* ---- the object ----------------------------------------------------------------------------- */
+/* ---- the object ------------------------------------------------------------------------------ */
 
 static bool inside(size_t size, uint64_t at, uint64_t bytes) {
   return at <= size && bytes <= size - at;

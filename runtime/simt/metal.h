@@ -138,7 +138,7 @@ template <class To, class From> KG_SIMT_IN To as_type(From value) {
   return __builtin_bit_cast(To, value);
 }
 
-/* ---- the entry's parameters that are no arguments, by their attributes' names --------------- */
+/* ---- the entry's parameters that are no arguments, by their attributes' names ---------------- */
 
 struct kg_simt_position { /* one that a uint, a uint2, a uint3, or their ushort sisters may take */
   unsigned x, y, z;

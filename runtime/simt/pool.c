@@ -19,7 +19,7 @@ struct kg_simt_pool {
   bool closing;
 };
 
-/* ---- a thread's share of a job -------------------------------------------------------------- */
+/* ---- a thread's share of a job --------------------------------------------------------------- */
 
 kg_simt_context *kg_simt_context_take(kg_simt_pool *pool) {
   pthread_mutex_lock(&pool->lock);
@@ -83,7 +83,7 @@ static void take_part(kg_simt_pool *pool, kg_simt_job *job) {
   kg_simt_context_give(pool, context);
 }
 
-/* ---- helpers -------------------------------------------------------------------------------- */
+/* ---- helpers --------------------------------------------------------------------------------- */
 
 static kg_simt_job *job_with_groups(const kg_simt_pool *pool) {
   for (kg_simt_job *job = pool->jobs; job; job = job->next)
@@ -127,7 +127,7 @@ static void start_helpers(kg_simt_pool *pool) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* ---- the pool ------------------------------------------------------------------------------- */
+/* ---- the pool -------------------------------------------------------------------------------- */
 
 kg_simt_pool *kg_simt_pool_new(unsigned threads) {
   kg_simt_pool *pool = calloc(1, sizeof *pool);

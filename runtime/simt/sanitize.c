@@ -4,7 +4,7 @@
 
 #include "sanitize.h"
 
-/* ---- checks, one for each launch under way ----------------------------------------------------- */
+/* ---- checks, one for each launch under way --------------------------------------------------- */
 
 static void check_free(kg_simt_check *check) {
   if (!check) return;
@@ -61,7 +61,7 @@ void kg_simt_check_close(kg_simt_device *device) {
   }
 }
 
-/* ---- reports ------------------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 /* This thread's; made on its first launch with findings.  NULL: none, or no memory. */
 static kg_simt_report *report_of(kg_simt_device *device, bool make) {
@@ -95,7 +95,7 @@ int kg_simt_findings(const kg_device *device, const kg_simt_finding **findings) 
   return report->count;
 }
 
-/* ---- objects --------------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 static kg_simt_object *add_object(kg_simt_check *check, kg_simt_kind kind, const void *start,
                                   size_t bytes, const char *name) {
@@ -170,7 +170,7 @@ static bool add_own(kg_simt_check *check, const kg_simt_copy *copy, const void *
          add_object(check, KG_SIMT_OWN, arguments, argument_bytes, "");
 }
 
-/* ---- a run ------------------------------------------------------------------------------------------- */
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 static bool begin_group(kg_simt_check *check, uint64_t number) {
   if (check->groups_run == check->groups_room) {
@@ -187,7 +187,8 @@ static bool begin_group(kg_simt_check *check, uint64_t number) {
   return true;
 }
 
-/* All groups, one after another; accesses are watched in forward order only.  False: out of memory, with the error. */
+/* All groups, one after another; accesses are watched in forward order only.  False: out of
+** memory, with the error. */
 static bool run(kg_simt_check *check, kg_simt_job *job, kg_simt_order order, bool *stopped,
                 kg_error *error) {
   enum { STOPPED_MOST = 4 }; /* a kernel that fails so often has said enough */
@@ -224,7 +225,7 @@ static bool run(kg_simt_check *check, kg_simt_job *job, kg_simt_order order, boo
   return true;
 }
 
-/* ---- at the end ------------------------------------------------------------------------------------- */
+/* ---- at the end ------------------------------------------------------------------------------ */
 
 static void look_for_unwritten(kg_simt_check *check) {
   for (size_t i = 0; i < check->object_count; i++) {
@@ -327,7 +328,7 @@ static kg_status run_all(kg_simt_check *check, kg_simt_job *job, const kg_call *
   return good ? KG_OK : KG_OUT_OF_MEMORY;
 }
 
-/* ---- the launch -------------------------------------------------------------------------------------- */
+/* ---- the launch ------------------------------------------------------------------------------ */
 
 static void reset(kg_simt_check *check, kg_simt_context *context) {
   check->context = context;

@@ -102,7 +102,7 @@ typedef struct kg_simt_check {
   size_t kept_bytes;
 } kg_simt_check;
 
-/* ---- sanitize_access.c ------------------------------------------------------------------------ */
+/* ---- sanitize_access.c ----------------------------------------------------------------------- */
 
 /* The host's function of that name (abi.h). */
 void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned long bytes,
@@ -113,7 +113,7 @@ void kg_simt_check_doubt(kg_simt_check *check);
 bool kg_simt_check_cells(kg_simt_check *check, kg_simt_object *object);
 void kg_simt_check_free_cells(kg_simt_check *check);
 
-/* ---- sanitize_words.c ------------------------------------------------------------------------- */
+/* ---- sanitize_words.c ------------------------------------------------------------------------ */
 
 typedef struct kg_simt_actor { /* a thread that did something */
   const void *site;
@@ -137,7 +137,7 @@ void kg_simt_found_order(kg_simt_check *check, const kg_simt_object *object, siz
 /* The sentences, for a launch's message. */
 void kg_simt_findings_message(const kg_simt_check *check, kg_error *error);
 
-/* ---- arrays.c ----------------------------------------------------------------------------------- */
+/* ---- arrays.c -------------------------------------------------------------------------------- */
 
 typedef struct kg_simt_array {
   uint64_t offset; /* from the object's base */
@@ -152,7 +152,7 @@ size_t kg_simt_arrays(const unsigned char *object, size_t size, uint64_t from, u
 /* How far the loaded object reaches from its base. */
 uint64_t kg_simt_image_bytes(const unsigned char *object, size_t size);
 
-/* ---- sanitize.c ----------------------------------------------------------------------------------- */
+/* ---- sanitize.c ------------------------------------------------------------------------------ */
 
 /* The findings of each thread's last launch on a device. */
 typedef struct kg_simt_report {

@@ -12,7 +12,7 @@
 #define RARELY(condition) (condition)
 #endif
 
-/* ---- cells ------------------------------------------------------------------------------------ */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static unsigned shift_of(size_t grain) {
   unsigned shift = 0;
@@ -73,7 +73,7 @@ static size_t grain_for(size_t offset, size_t bytes) {
   return grain;
 }
 
-/* ---- who it was ------------------------------------------------------------------------------- */
+/* ---- who it was ------------------------------------------------------------------------------ */
 
 static uint64_t number_of(const kg_simt_group *group) {
   return ((uint64_t)group->place[2] * group->groups[1] + group->place[1]) * group->groups[0] +
@@ -106,7 +106,7 @@ static kg_simt_actor this_actor(const kg_simt_check *check, const void *site) {
 static void hold(const kg_simt_check *check) { check->context->in_lane = 0; }
 static void let_go(const kg_simt_check *check) { check->context->in_lane = 1; }
 
-/* ---- the object ------------------------------------------------------------------------------- */
+/* ---- the object ------------------------------------------------------------------------------ */
 
 static bool holds(const kg_simt_object *object, uintptr_t address, size_t bytes) {
   const uintptr_t offset = address - object->start;
@@ -150,7 +150,7 @@ static const kg_simt_object *find(kg_simt_check *check, uintptr_t address, size_
   kg_simt_abandon(check->context);
 }
 
-/* ---- findings --------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static void bad_access(kg_simt_check *check, kg_simt_class class_, const kg_simt_object *object,
                        size_t offset, size_t bytes, bool writes, const void *site) {
@@ -199,12 +199,17 @@ static void doubt(kg_simt_check *check, const kg_simt_object *object, size_t off
     d->bytes += bytes;
     return;
   }
-  *d = (kg_simt_doubt){.object = object, .address = (const char *)object->start + offset,
-                       .bytes = bytes, .offset = offset, .site = site, .cell = *cell, .thread = thread};
+  *d = (kg_simt_doubt){.object = object,
+                       .address = (const char *)object->start + offset,
+                       .bytes = bytes,
+                       .offset = offset,
+                       .site = site,
+                       .cell = *cell,
+                       .thread = thread};
   memcpy(d->before, d->address, d->bytes);
 }
 
-/* ---- reads and writes --------------------------------------------------------------------------- */
+/* ---- reads and writes ------------------------------------------------------------------------ */
 
 static void write_cells(kg_simt_check *check, const kg_simt_object *object, size_t offset,
                         size_t bytes, const void *site) {
@@ -274,7 +279,8 @@ void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned lo
   if (RARELY((how & KG_SIMT_ALIGNED) && ((uintptr_t)address & (bytes - 1))))
     bad_access(check, KG_FOUND_MISALIGNED, object, offset, bytes, writes, site);
   if (object->kind == KG_SIMT_INPUT) {
-    if (RARELY(writes)) bad_access(check, KG_FOUND_INPUT_WRITTEN, object, offset, bytes, writes, site);
+    if (RARELY(writes))
+      bad_access(check, KG_FOUND_INPUT_WRITTEN, object, offset, bytes, writes, site);
     return;
   }
   if (RARELY((offset | bytes) & (object->grain - 1))) {

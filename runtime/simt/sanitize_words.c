@@ -23,7 +23,7 @@ const char *kg_simt_class_name(kg_simt_class class_) {
   return (unsigned)class_ < KG_FOUND_CLASSES ? names[class_] : "unknown";
 }
 
-/* ---- putting words together --------------------------------------------------------------------- */
+/* ---- putting words together ------------------------------------------------------------------ */
 
 typedef struct Text {
   char *at;
@@ -88,7 +88,7 @@ static void put_element(Text *text, const kg_simt_object *object, int64_t offset
   put(text, "]");
 }
 
-/* ---- who and where ------------------------------------------------------------------------------- */
+/* ---- who and where --------------------------------------------------------------------------- */
 
 static bool ends_in(const char *name, const char *ending) {
   const size_t length = strlen(name), wanted = strlen(ending);
@@ -132,7 +132,7 @@ static kg_simt_witness witness_of(const kg_simt_check *check, const kg_simt_acto
   return w;
 }
 
-/* ---- one finding for all that is the same ---------------------------------------------------------- */
+/* ---- one finding for all that is the same ---------------------------------------------------- */
 
 /* Known already, by the places in the text?  Else *pair is where to note it. */
 static bool known_pair(kg_simt_check *check, kg_simt_class class_, const void *first,
@@ -181,7 +181,7 @@ static void note(kg_simt_pair *pair, kg_simt_class class_, const void *first, co
   if (pair) *pair = (kg_simt_pair){(int)class_, first, second, finding};
 }
 
-/* ---- the findings ----------------------------------------------------------------------------------- */
+/* ---- the findings ---------------------------------------------------------------------------- */
 
 void kg_simt_found_race(kg_simt_check *check, const kg_simt_object *object, size_t offset,
                         size_t bytes, const char *does, const kg_simt_actor *actor,

@@ -30,7 +30,7 @@
 typedef struct kg_simt_lines kg_simt_lines;
 struct kg_simt_frame;
 
-/* ---- a loaded text -------------------------------------------------------------------------- */
+/* ---- a loaded text --------------------------------------------------------------------------- */
 
 typedef struct kg_simt_copy {
   struct kg_simt_copy *next; /* among the idle ones */
@@ -72,7 +72,7 @@ void kg_simt_where(kg_function *function, const kg_simt_copy *copy, const void *
 size_t kg_simt_frames_at(kg_function *function, const kg_simt_copy *copy, const void *address,
                          struct kg_simt_frame *frames, size_t room);
 
-/* ---- lines ---------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* Reads the line table of an object that stays as long as the result.  NULL: it has none, or no
 ** memory. */
@@ -90,7 +90,7 @@ typedef struct kg_simt_frame {
 size_t kg_simt_lines_frames(const kg_simt_lines *lines, uint64_t offset, kg_simt_frame *frames,
                             size_t room);
 
-/* ---- a launch ------------------------------------------------------------------------------- */
+/* ---- a launch -------------------------------------------------------------------------------- */
 
 typedef enum kg_simt_order { KG_SIMT_FORWARD, KG_SIMT_REVERSE, KG_SIMT_SHUFFLED } kg_simt_order;
 
@@ -121,7 +121,7 @@ typedef struct kg_simt_trouble {
   const void *site[2]; /* return addresses; NULL: none */
 } kg_simt_trouble;
 
-/* ---- a group -------------------------------------------------------------------------------- */
+/* ---- a group --------------------------------------------------------------------------------- */
 
 typedef struct kg_simt_context {
   kg_simt_group group; /* first: the group that a text hands back leads here */
@@ -190,7 +190,7 @@ void kg_simt_report_misuse(kg_simt_context *context, const char *what, const voi
                            const char *why);
 void kg_simt_report_fault(kg_simt_context *context);
 
-/* ---- crashes -------------------------------------------------------------------------------- */
+/* ---- crashes --------------------------------------------------------------------------------- */
 
 /* While at least one device is open, SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGTRAP of a lane end
 ** its group; those of other code go where they went before. */
@@ -205,7 +205,7 @@ void kg_simt_fault_leave(kg_simt_context *context);
 #define KG_SIMT_SIGNAL_STACK 65536u
 #define KG_SIMT_TIME (-1)
 
-/* ---- the pool ------------------------------------------------------------------------------- */
+/* ---- the pool -------------------------------------------------------------------------------- */
 
 typedef struct kg_simt_pool kg_simt_pool;
 kg_simt_pool *kg_simt_pool_new(unsigned threads); /* the caller of a launch included */
@@ -215,7 +215,7 @@ kg_status kg_simt_pool_run(kg_simt_pool *pool, kg_simt_job *job, kg_error *error
 kg_simt_context *kg_simt_context_take(kg_simt_pool *pool);
 void kg_simt_context_give(kg_simt_pool *pool, kg_simt_context *context);
 
-/* ---- memory --------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 typedef struct kg_simt_memory kg_simt_memory;
 /* wide: each allocation is alone for at least its own size on either side. */
@@ -233,7 +233,7 @@ bool kg_simt_memory_each(kg_simt_memory *memory,
 ** false: near none. */
 bool kg_simt_memory_describe(kg_simt_memory *memory, const void *address, char *text, size_t bytes);
 
-/* ---- the compiler --------------------------------------------------------------------------- */
+/* ---- the compiler ---------------------------------------------------------------------------- */
 
 typedef struct kg_simt_compiler {
   char path[1024];
@@ -251,7 +251,7 @@ kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend,
 /* A Metal text as C++ can take it, and the entry's call (metal.c).  The caller frees both. */
 kg_status kg_simt_metal_text(const kg_source *source, char **text, char **call, kg_error *error);
 
-/* ---- the device ----------------------------------------------------------------------------- */
+/* ---- the device ------------------------------------------------------------------------------ */
 
 typedef struct kg_simt_device {
   kg_simt_compiler compiler;

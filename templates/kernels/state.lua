@@ -8,7 +8,8 @@ kernel "ssm_update" {
   summary = "One step of Mamba2's state, and its output: a decode step.",
   -- U: of the state.  B and C are cut from one projection, so they have one type.
   types = {
-    { "T", { f32, f16, bf16 } }, { "U", { f32 } }, { "TA", { f32, bf16 } }, { "TB", { f32, f16, bf16 } },
+    { "T", { f32, f16, bf16 } }, { "U", { f32 } }, { "TA", { f32, bf16 } },
+    { "TB", { f32, f16, bf16 } },
   },
   dims = { "n", "h", { "dh", max = 65536 }, "g", "ds" },
   inputs = {
@@ -155,7 +156,7 @@ kernel "fused_add3_layer_norm" {
     metal = {}, cuda = {},
     hip = {
       define = { IN_STORAGE = 0 },
-      why = "each port has the bits of its own graph's layer_norm: ROCm's applies gain and bias in f32",
+      why = "each port has its own graph's bits: ROCm's layer_norm applies gain and bias in f32",
     },
   },
   -- the reference leaves h unrounded, since the ports round it differently
@@ -226,12 +227,16 @@ local function delta_inputs(g_columns)
 end
 
 local masked = delta_inputs(when(const.VEC:eq(1), dim.Dk, 1))
-masked[7] = { "mask", "u8", { when(const.MASK:eq(1), dim.B, 1), when(const.MASK:eq(1), dim.L, 1) } }
+masked[7] = {
+  "mask", "u8", { when(const.MASK:eq(1), dim.B, 1), when(const.MASK:eq(1), dim.L, 1) },
+}
 
 kernel "gated_delta" (delta {
-  summary = "Gated delta rule over any number of tokens; decay by head or by column, with or without a mask.",
+  summary = "Gated delta rule over any number of tokens; decay by head or column; a mask or none.",
   inputs = masked,
-  consts = { { "VEC", bool }, { "MASK", bool }, { "THREADS", 256 }, { "LANES", 32 }, { "RUNS", 2 } },
+  consts = {
+    { "VEC", bool }, { "MASK", bool }, { "THREADS", 256 }, { "LANES", 32 }, { "RUNS", 2 },
+  },
   numerics = {
     accumulate = f32,
     tolerance = {
@@ -256,10 +261,10 @@ kernel "gated_delta" (delta {
 })
 
 kernel "gated_delta_seqpar" (delta {
-  summary = "Gated delta rule whose state is rounded after every token: K at once equal K single steps.",
+  summary = "Gated delta rule, its state rounded after every token: K at once equal K steps.",
   inputs = delta_inputs(1),
   consts = { { "THREADS", 256 }, { "LANES", 32 }, { "RUNS", 2 } },
-  -- 16 bits: a state at the middle between two values may go the other way, and the steps after it see it
+  -- 16 bits: a state at the middle between two values may go the other way, and later steps see it
   numerics = {
     accumulate = f32,
     tolerance = {

@@ -50,6 +50,12 @@ kernel "rejection_sample" {
     { B = 8, V = 60, max_rounds = 32, fill = "binary" },
     { B = 6, V = 300, max_rounds = 32, fill = "special" },
     { B = 5, V = 1000, max_rounds = 32, fill = "steep" },
+    -- many small rows, for what only some draws show
+    { B = 20, V = 333, max_rounds = 32, fill = "hot" },
+    { B = 30, V = 100, max_rounds = 32, fill = "hot" },
+    { B = 20, V = 333, max_rounds = 32, fill = "apart" },
+    { B = 30, V = 100, max_rounds = 32, fill = "apart" },
+    { B = 30, V = 30, max_rounds = 32, fill = "top_k" },
     { B = 6, V = 900, max_rounds = 1, fill = "top_p" },
     { B = 12, V = 100, max_rounds = 2, fill = "all" },
     { B = 3, V = 40, max_rounds = 0, fill = "top_k" },

@@ -24,7 +24,7 @@ static double cost(const TrialData *data, const kg_kernel *kernel, kg_device *de
     Arena *a = arena_new();
     const double start = processor_time();
     const Trial trial = trial_run(a, data, kernel, device, LAUNCHES);
-    const double took = (processor_time() - start) / LAUNCHES;
+    const double took = (processor_time() - start) / (double)LAUNCHES;
     if (trial.status != KG_OK) printf("%s\n", trial.message);
     arena_free(a);
     if (trial.status != KG_OK) return -1;
@@ -57,7 +57,8 @@ int main(int count, char **words) {
     if (!library->facts[k]) continue;
     const kg_kernel *launched = bridge_kernel(all, kernel, library->facts[k], NULL);
     const int types_first = kernel->type_count > 0 ? kernel->types[0].count : 1;
-    for (int n = 0; n < types_first && kernel->case_count > 0; n += types_first > 1 ? types_first - 1 : 1)
+    const int last = types_first > 1 ? types_first - 1 : 1;
+    for (int n = 0; n < types_first && kernel->case_count > 0; n += last)
       for (int w = 0; w < 2; w++) {
         Dtype types[MAX_TYPES];
         for (int i = 0; i < kernel->type_count; i++)

@@ -1,4 +1,4 @@
-"""The runtime and the generated kernels, through launch.c; arrays are MLX's."""
+"""The runtime and the generated kernels, through launch.c, with MLX's arrays; and companions."""
 
 import ctypes
 
@@ -40,6 +40,42 @@ class Library:
                                         ctypes.POINTER(Array), ctypes.c_int,
                                         ctypes.POINTER(Value), ctypes.c_int,
                                         ctypes.c_char_p, ctypes.c_size_t]
+
+        self.c.kg_quant_words.restype = ctypes.c_size_t
+        self.c.kg_quant_words.argtypes = [ctypes.c_size_t, ctypes.c_int]
+        sizes, pointer = [ctypes.c_size_t] * 2, ctypes.c_void_p
+        width = ctypes.c_int
+        self.c.kg_quant_pack.argtypes = [pointer, *sizes, width, pointer, pointer]
+        self.c.kg_quant_unpack.argtypes = [pointer, *sizes, width, pointer, pointer]
+        self.c.kg_quant_affine.argtypes = [pointer, *sizes, width, ctypes.c_size_t, *[pointer] * 4]
+
+    # companions_quant.h: rows by columns, numpy's arrays
+    def pack(self, codes, bits):
+        rows, columns = codes.shape
+        words = np.zeros((rows, self.c.kg_quant_words(columns, bits)), np.uint32)
+        self.must(self.c.kg_quant_pack(codes.ctypes.data, rows, columns, bits, words.ctypes.data,
+                                       None))
+        return words
+
+    def unpack(self, words, columns, bits):
+        codes = np.zeros((words.shape[0], columns), np.uint8)
+        self.must(self.c.kg_quant_unpack(words.ctypes.data, words.shape[0], columns, bits,
+                                         codes.ctypes.data, None))
+        return codes
+
+    def affine(self, weights, bits, group):
+        """Words, scales, biases."""
+        rows, columns = weights.shape
+        words = np.zeros((rows, self.c.kg_quant_words(columns, bits)), np.uint32)
+        scales, biases = (np.zeros((rows, columns // group), np.float32) for _ in range(2))
+        self.must(self.c.kg_quant_affine(weights.ctypes.data, rows, columns, bits, group,
+                                         *(a.ctypes.data for a in (words, scales, biases)), None))
+        return words, scales, biases
+
+    @staticmethod
+    def must(status):
+        if status != 0:
+            raise RuntimeError("a companion refused what it was given")
 
     def kernels(self):
         names = []

@@ -5,32 +5,45 @@ import math
 import mlx.core as mx
 import numpy as np
 
-from check import Numbers, bf16, check, f16, f32, skip
+from check import OFTEN, ROUNDED, Numbers, bf16, check, f16, f32, skip
 
 
 # The graph rounds where the kernel does: after the sum, the normalised value and the gain.
 @check("fused_add_rms_norm", "add, fast.rms_norm", "eps 1000 times as large",
        exact=("new_residual",))
-def add_rms_norm(T, launch):
+def add_rms_norm_of_one_type(T, launch):
+    yield from add_rms_norm(T, T, launch)
+
+
+# With another type of weight MLX's result is f32, so that the normalised value is not rounded.
+@check("fused_add_rms_norm", "add, fast.rms_norm with an f32 weight, rounded",
+       "eps 1000 times as large", OFTEN, exact=("new_residual",))
+def add_rms_norm_of_two_types(T, launch):
+    yield from add_rms_norm(T, f32, launch)
+
+
+def add_rms_norm(T, TW, launch):
     n = Numbers("add_rms_norm")
     for rows, D, bias, eps in ((3, 1030, 0, 1e-6), (2, 2048, 1, 1e-5)):
         x, residual = n.normal((rows, D), T, 0.02), n.normal((rows, D), T, 0.03)
-        weight = n.normal((D,), T, 0.3, 1 - bias)
+        weight = n.normal((D,), TW, 0.3, 1 - bias)
         got = launch("fused_add_rms_norm", {"x": x, "residual": residual, "weight": weight},
                      {"normed": ((rows, D), T), "new_residual": ((rows, D), T)},
                      eps=eps, weight_bias=bias)
 
         def graph(fault):
             total = x + residual
-            gain = weight + mx.array(bias, T) if bias else weight
+            gain = weight + mx.array(bias, TW) if bias else weight
             normed = mx.fast.rms_norm(total, gain, eps * 1000 if fault else eps)
-            return {"normed": normed, "new_residual": total}
+            return {"normed": normed.astype(T), "new_residual": total}
         yield got, graph
 
 
-# The graph's gain and bias are applied in T, which the CUDA and Metal texts do too; HIP's in f32.
+# The graph's gain and bias are applied in T; by the CUDA and Metal texts too, by HIP's in f32.
 @check("fused_add3_layer_norm", "add, add, fast.layer_norm", "no bias",
-       {f32: (2e-6, 1e-5), f16: (6e-4, 2e-3), bf16: (5e-3, 1.6e-2)}, exact=("x_out",))
+       ROUNDED | OFTEN, exact=("x_out",))
+@check("fused_add3_layer_norm", "add, add, fast.layer_norm", "no bias", exact=("x_out",),
+       devices=("simt32/cuda", "simt32/metal"))
 def add3_layer_norm(T, launch):
     n = Numbers("add3_layer_norm")
     for rows, D, stride in ((3, 1030, 1), (2, 1024, 0)):
@@ -51,9 +64,19 @@ def add3_layer_norm(T, launch):
 
 # MLX's CPU graph rounds cosine and sine to T; in f32 it does not, and its result is rounded once.
 # Its frequencies are an exponential of its own, some ulps from the kernel's: hence what f32 allows.
-@check("fused_rope_qk_append", "slice, transpose, fast.rope in f32, rounded", "base 20 % larger",
-       {f32: (1e-4, 4e-4), f16: (3e-4, 1.5e-3), bf16: (2e-3, 1e-2)}, exact=("v",))
-def rope(T, launch):
+@check("fused_rope_qk_append", "slice, transpose, fast.rope in f32, rounded", "base doubled",
+       {f32: (2e-5, 1e-4), f16: ROUNDED[f16], bf16: ROUNDED[bf16]}, exact=("v",))
+def rope_in_f32(T, launch):
+    yield from rope(T, launch, f32)
+
+
+@check("fused_rope_qk_append", "slice, transpose, fast.rope in T", "base doubled", OFTEN,
+       exact=("v",))
+def rope_in_T(T, launch):
+    yield from rope(T, launch, T)
+
+
+def rope(T, launch, compute):
     n = Numbers("rope")
     for traditional, paged, R, position, base, scale in (
             (False, False, 64, 0, 10000.0, 1.0), (True, False, 64, 97, 500000.0, 1.0),
@@ -70,8 +93,8 @@ def rope(T, launch):
             heads = qkv.reshape(B, L, Hq + 2 * Hkv, D).transpose(0, 2, 1, 3)
 
             def turned(x):
-                return mx.fast.rope(x.astype(f32), R, traditional=traditional, scale=scale,
-                                    base=base * 1.2 if fault else base, offset=position).astype(T)
+                return mx.fast.rope(x.astype(compute), R, traditional=traditional, scale=scale,
+                                    base=base * 2 if fault else base, offset=position).astype(T)
 
             def placed(x):
                 return x.transpose(0, 2, 1, 3) if paged else x
@@ -91,7 +114,8 @@ def xielu(T, launch):
                      alpha_p=p, alpha_n=m, beta=beta, eps=eps)
 
         def graph(fault):
-            ap, an, b, e = (mx.array(v).astype(T) for v in (p, m * (1.02 if fault else 1), beta, eps))
+            scalars = p, m * (1.02 if fault else 1), beta, eps
+            ap, an, b, e = (mx.array(v).astype(T) for v in scalars)
             below = (mx.expm1(mx.minimum(x, e)) - x) * an
             return {"y": mx.where(x > 0, ap * (x * x), below) + b * x}
         yield got, graph
@@ -156,5 +180,6 @@ def gumbel(T, launch):
     yield got, graph
 
 
-skip("rejection_sample", "a draw by another algorithm than the graph's sort and mask: only the law is "
-                         "the same, and test_rejection and test_samplers check that")
+skip("rejection_sample",
+     "a draw by another algorithm than the graph's sort and mask: only the law is the same, and "
+     "test_rejection and test_samplers check that")

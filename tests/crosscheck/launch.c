@@ -1,7 +1,9 @@
-/* launch.c: the runtime and the generated kernels for a program in another language, which knows arguments by name.
+/* launch.c: the runtime and the generated kernels for a program in another language, which knows
+** arguments by name.
 **
-** A launch takes host memory: inputs are copied to the device, outputs back.  Every failure is a sentence in `message`;
-** the functions return whether they succeeded.  What is opened here is closed here. */
+** A launch takes host memory: inputs are copied to the device, outputs back.  Every failure is a
+** sentence in `message`; the functions return whether they succeeded.  What is opened here is
+** closed here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +76,8 @@ static bool fail(launch *l, const char *what, const char *name) {
   return false;
 }
 
-/* Every name that was given is one of the kernel's; every scalar has a value; constants have defaults. */
+/* Every name that was given is one of the kernel's; every scalar has a value, constants have
+** defaults. */
 static bool take_values(launch *l, const check_value *values, int count) {
   const kg_kernel *k = l->kernel;
   int used = 0;
@@ -124,7 +127,8 @@ static bool run(launch *l) {
   return true;
 }
 
-/* An output's contents before the launch are uploaded too, so that a place nobody writes keeps what the caller put there. */
+/* An output's contents before the launch are uploaded too, so that a place nobody writes keeps what
+** the caller put there. */
 bool check_launch(kg_device *device, const char *kernel, const check_array *arrays, int array_count,
                   const check_value *values, int value_count, char *message, size_t size) {
   launch l = {.device = device, .message = message, .size = size};
@@ -135,7 +139,8 @@ bool check_launch(kg_device *device, const char *kernel, const check_array *arra
     return false;
   }
   bool ok = take_values(&l, values, value_count);
-  if (ok && array_count != l.kernel->arg_count) ok = fail(&l, "was given too many arrays or too few", "");
+  if (ok && array_count != l.kernel->arg_count)
+    ok = fail(&l, "was given too many arrays or too few", "");
   for (int i = 0; ok && i < l.kernel->arg_count; i++) ok = take_array(&l, i, arrays, array_count);
   if (ok) ok = run(&l);
   for (int i = 0; i < l.kernel->arg_count; i++)

@@ -1,9 +1,10 @@
-"""Products with packed weights.  Words, scales and biases come from mx.quantize, so that our packing
-is MLX's is checked too."""
+"""Products with packed weights.  Words, scales and biases come from mx.quantize, so that our
+packing is MLX's is checked too."""
 
 import mlx.core as mx
 
-from check import Numbers, ROUNDED, bf16, check, f16, f32
+from bridge import memory
+from check import EXACT, ROUNDED, SUMMED, Numbers, bf16, check, f16, f32
 
 HALVES = {f16: ROUNDED[f16], bf16: ROUNDED[bf16]}
 # results of all T are f32 there, of the same inputs
@@ -37,7 +38,8 @@ def gateup(T, launch):
         K, E, Dff, Din = 3, 4, 21, 256
         gate, up = (packed(n, (E, Dff, Din), T, bits, group) for _ in range(2))
         x, indices = n.normal((Din,), T), n.whole(0, E, (K,))
-        got = launch("moe_gateup", {"x": x, "indices": indices} | named("gate", gate) | named("up", up),
+        got = launch("moe_gateup",
+                     {"x": x, "indices": indices} | named("gate", gate) | named("up", up),
                      {"act": ((K, Dff), f32)}, group_size=group, BITS=bits, ACT=act)
 
         def graph(fault):
@@ -55,7 +57,8 @@ def down(T, launch):
         K, E, Din, Dff = 3, 4, 21, 256
         q = packed(n, (E, Din, Dff), T, bits, group)
         act, scores, indices = n.normal((K, Dff)), n.normal((K,)), n.whole(0, E, (K,))
-        got = launch("moe_down", {"indices": indices, "act": act, "scores": scores} | named("down", q),
+        got = launch("moe_down",
+                     {"indices": indices, "act": act, "scores": scores} | named("down", q),
                      {"partial": ((K, Din), f32)}, group_size=group, BITS=bits)
 
         def graph(fault):
@@ -82,7 +85,16 @@ def fc1(T, launch):
 
 # MLX's CPU product in 16 bits adds in 16 bits; in f32 it does not, and is rounded once like ours.
 @check("qmv", "quantized_matmul in f32, rounded", NEIGHBOUR)
-def qmv(T, launch):
+def qmv_in_f32(T, launch):
+    yield from qmv(T, launch, f32)
+
+
+@check("qmv", "quantized_matmul in T", NEIGHBOUR, SUMMED)
+def qmv_in_T(T, launch):
+    yield from qmv(T, launch, T)
+
+
+def qmv(T, launch, compute):
     n = Numbers("qmv")
     for bits, group, M in ((4, 32, 1), (8, 64, 1), (4, 128, 5), (8, 32, 8)):
         N, K = 33, 256
@@ -93,14 +105,23 @@ def qmv(T, launch):
 
         def graph(fault):
             b = mx.roll(biases, 1, axis=0) if fault else biases
-            y = mx.quantized_matmul(x.astype(f32), words, scales.astype(f32), b.astype(f32),
-                                    transpose=True, group_size=group, bits=bits)
+            y = mx.quantized_matmul(x.astype(compute), words, scales.astype(compute),
+                                    b.astype(compute), transpose=True, group_size=group, bits=bits)
             return {"y": y.astype(T)}
         yield got, graph
 
 
 @check("qmv_mxfp4", "quantized_matmul, mode mxfp4, in f32, rounded", "scales of the row before")
-def qmv_mxfp4(T, launch):
+def qmv_mxfp4_in_f32(T, launch):
+    yield from qmv_mxfp4(T, launch, f32)
+
+
+@check("qmv_mxfp4", "quantized_matmul, mode mxfp4, in T", "scales of the row before", SUMMED)
+def qmv_mxfp4_in_T(T, launch):
+    yield from qmv_mxfp4(T, launch, T)
+
+
+def qmv_mxfp4(T, launch, compute):
     n = Numbers("qmv_mxfp4")
     for M in (1, 5):
         N, K = 33, 288
@@ -111,8 +132,8 @@ def qmv_mxfp4(T, launch):
 
         def graph(fault):
             s = mx.roll(scales, 1, axis=0) if fault else scales
-            y = mx.quantized_matmul(x.astype(f32), words, s, transpose=True, group_size=32, bits=4,
-                                    mode="mxfp4")
+            y = mx.quantized_matmul(x.astype(compute), words, s, transpose=True, group_size=32,
+                                    bits=4, mode="mxfp4")
             return {"y": y.astype(T)}
         yield got, graph
 
@@ -123,7 +144,7 @@ def strides(B1, broadcast):
             "rhs_stride_0": 1 if broadcast else B1, "rhs_stride_1": 0 if broadcast else 1}
 
 
-def gather(T, launch, kernel, batched, mxfp4):
+def gather(T, launch, kernel, compute, batched, mxfp4):
     n = Numbers(kernel)
     for bits, group, B0, B1, M, broadcast in ((4, 32, 12, 3, 2, False), (8, 64, 9, 4, 1, True)):
         if mxfp4:
@@ -154,30 +175,68 @@ def gather(T, launch, kernel, batched, mxfp4):
         def graph(fault):
             w = mx.broadcast_to(rhs.reshape(shape), (B0, B1))
             mode = {"mode": "mxfp4"} if mxfp4 else {}
-            s, b = (scales, None) if mxfp4 else (scales.astype(f32), biases.astype(f32))
-            r = mx.gather_qmm(x.astype(f32), words, s, b, lhs_indices=lhs,
+            s, b = scales, None
+            if not mxfp4:
+                s, b = scales.astype(compute), biases.astype(compute)
+            r = mx.gather_qmm(x.astype(compute), words, s, b, lhs_indices=lhs,
                               rhs_indices=(w + 1) % E if fault else w, transpose=True,
                               group_size=group, bits=bits, **mode)
             return {"y": r.reshape(y).astype(T)}
         yield got, graph
 
 
-@check("gather_qmm", "gather_qmm in f32, rounded", "the next expert")
-def gather_affine(T, launch):
-    yield from gather(T, launch, "gather_qmm", False, False)
+ROUTES = (("gather_qmm", False, False), ("gather_qmm_mxfp4", False, True),
+          ("gather_qmm_expert_batched", True, False),
+          ("gather_qmm_expert_batched_mxfp4", True, True))
 
 
-@check("gather_qmm_mxfp4", "gather_qmm, mode mxfp4, in f32, rounded", "the next expert")
-def gather_mxfp4(T, launch):
-    yield from gather(T, launch, "gather_qmm_mxfp4", False, True)
+def register(kernel, batched, mxfp4):
+    graph, other = "gather_qmm, mode mxfp4," if mxfp4 else "gather_qmm", "the next expert"
+
+    @check(kernel, f"{graph} in f32, rounded", other, HALVES if batched else ROUNDED)
+    def in_f32(T, launch):
+        yield from gather(T, launch, kernel, f32, batched, mxfp4)
+
+    @check(kernel, f"{graph} in T", other, SUMMED)
+    def in_T(T, launch):
+        yield from gather(T, launch, kernel, T, batched, mxfp4)
 
 
-@check("gather_qmm_expert_batched", "gather_qmm in f32, rounded", "the next expert", HALVES)
-def batched_affine(T, launch):
-    yield from gather(T, launch, "gather_qmm_expert_batched", True, False)
+for route in ROUTES:
+    register(*route)
 
 
-@check("gather_qmm_expert_batched_mxfp4", "gather_qmm, mode mxfp4, in f32, rounded",
-       "the next expert", HALVES)
-def batched_mxfp4(T, launch):
-    yield from gather(T, launch, "gather_qmm_expert_batched_mxfp4", True, True)
+# -- the host's half: no launch, so what these get is the library --------------------------------
+
+@check("kg_quant_unpack", "mx.quantize's words, dequantize", NEIGHBOUR, {f32: EXACT},
+       devices=("host",))
+def unpacked(_, library):
+    n = Numbers("unpack")
+    for bits, group in ((4, 64), (6, 32), (8, 128)):
+        q = packed(n, (9, 256), f32, bits, group)
+        codes = mx.array(library.unpack(memory(q[0]), 256, bits)).astype(f32).reshape(9, -1, group)
+        got = (codes * q[1][..., None] + q[2][..., None]).reshape(9, 256)
+        yield {"weights": got}, lambda fault: {"weights": widened(q, bits, group, fault)}
+
+
+@check("kg_quant_pack", "mx.quantize's words", "words turned by a bit", {f32: EXACT},
+       devices=("host",))
+def repacked(_, library):
+    n = Numbers("pack")
+    for bits, group in ((4, 64), (6, 32), (8, 128)):
+        words = packed(n, (9, 256), f32, bits, group)[0]
+        again = library.pack(library.unpack(memory(words), 256, bits), bits)
+        yield ({"words": mx.array(again)},
+               lambda fault: {"words": (words << 1 | words >> 31) if fault else words})
+
+
+@check("kg_quant_affine", "quantize, dequantize", NEIGHBOUR, {f32: EXACT}, devices=("host",))
+def quantized(_, library):
+    n = Numbers("affine")
+    for bits, group in ((4, 64), (6, 32), (8, 128)):
+        weights = n.normal((9, 256), f32, 0.05)
+        got = tuple(mx.array(a) for a in library.affine(memory(weights), bits, group))
+        want = mx.quantize(weights, group_size=group, bits=bits)
+        yield ({"weights": widened(got, bits, group, False), "scales": got[1], "biases": got[2]},
+               lambda fault: {"weights": widened(want, bits, group, fault), "scales": want[1],
+                              "biases": want[2]})

@@ -2,8 +2,8 @@
 ** s_n = exp(dt A_n) s_n + dt x B_n and Y = sum_n s_n C_n + x D.
 **
 ** Each operation (a product, a sum of two, the exponential, the sum over n) is rounded to the
-** state's type: f32 for the former kernel, the type of all inputs for the latter.  An exponential is
-** rounded to f32 before.  Y is then rounded to its own type. */
+** state's type: f32 for the former kernel, the type of all inputs for the latter.  An exponential
+** is rounded to f32 before.  Y is then rounded to its own type. */
 #include "reference.h"
 
 static double softplus(double x) { return log1p(exp(x)); }

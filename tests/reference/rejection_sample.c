@@ -202,6 +202,8 @@ static void fill_params(const char *how, double *params, int64_t row, double V) 
   static const double steep[][3] = {
       {0, 0.9999, 0}, {60, 0, 0}, {0, 0, 1e-5}, {0, 0, 1e-30}, {90, 0.999999, 1e-25}};
   static const double binary[][3] = {{0, 1, 0.25}, {0, 1, 0.5}, {0, 0.8, 0.125}, {0, 0.4, 0}};
+  static const double hot[][3] = {
+      {0, 0.9, 0}, {7, 1, 0}, {0, 0.5, 0.001}, {12, 0.99, 0}, {3, 1, 1e-6}};
   const double top_k[] = {40, 1, 2.5, V - 1};
   const double off[][3] = {
       {0, 0, 0}, {V, 1, 1}, {-3, -0.5, -1}, {NAN, NAN, NAN}, {V + 7, 1.5, INFINITY}};
@@ -214,7 +216,10 @@ static void fill_params(const char *how, double *params, int64_t row, double V) 
   if (strcmp(how, "off") == 0) memcpy(set, off[row % 5], sizeof set);
   if (strcmp(how, "binary") == 0) memcpy(set, binary[row % 4], sizeof set);
   if (strcmp(how, "steep") == 0) memcpy(set, steep[row % 5], sizeof set);
+  if (strcmp(how, "hot") == 0) memcpy(set, hot[row % 5], sizeof set);
   if (strcmp(how, "special") == 0) memcpy(set, (double[3]){20, 0.95, 0.001}, sizeof set);
+  if (strcmp(how, "apart") == 0)
+    memcpy(set, (double[3]){V / 5 + (double)row / 2, 1, 0}, sizeof set);
   memcpy(params, set, sizeof set);
 }
 
@@ -231,12 +236,15 @@ static void make_special(double *probs, double *law, int64_t row, int64_t V) {
 }
 
 /* The name of a filter: rows with it in several strengths.  "all": rows with several.  "off": with
-** parameters out of range.  "flat": all entries equal.  "ties": eight values.  "steep": entries
-** from 1 down to the smallest. */
+** parameters out of range.  "flat": all entries equal.  "ties": eight values.  "binary": powers
+** of two, some of them just at min_p times the largest.  "steep": entries from 1 down to the
+** smallest.  "hot": as steep, but drawn as if all were much alike, which takes many rounds.
+** "apart": alike but for a few far above the others, and drawn as if those were too. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   const ref_tensor *probs = ref_find(c, "probs"), *law = ref_find(c, "probs_draw");
   const ref_tensor *key = ref_find(c, "rng_key");
   const int64_t V = ref_int(c, "V");
+  const bool hot = strcmp(how, "hot") == 0 || strcmp(how, "apart") == 0;
   double *logits = malloc((size_t)V * sizeof *logits);
   key->whole[0] = (int64_t)(uint32_t)(seed * 0x9E3779B97F4A7C15u >> 32);
   key->whole[1] = (int64_t)(uint32_t)(seed * 0xBF58476D1CE4E5B9u >> 29);
@@ -246,10 +254,13 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
       logits[i] = 2 * p[i]; /* made up */
       if (strcmp(how, "flat") == 0) logits[i] = 0;
       if (strcmp(how, "ties") == 0) logits[i] = (double)(i * 5 % 8);
-      if (strcmp(how, "steep") == 0) logits[i] = -85.0 * (double)(i * 7 % V) / (double)V;
+      if (strcmp(how, "apart") == 0)
+        logits[i] = i % 50 ? -8 - 2.0 * (double)(i * 7 % V) / (double)V : 0;
+      if (strcmp(how, "steep") == 0 || strcmp(how, "hot") == 0)
+        logits[i] = -85.0 * (double)(i * 7 % V) / (double)V;
     }
     softmax(logits, 1, V, p);
-    softmax(logits, row % 3 == 0 ? 1 : 0.7, V, q);
+    softmax(logits, hot ? 40 : row % 3 == 0 ? 1 : 0.7, V, q);
     for (int64_t i = 0; i < V; i++) {
       p[i] = ref_round(probs->dtype, p[i]);
       q[i] = ref_round(law->dtype, q[i]);

@@ -46,13 +46,15 @@ static void block_weights(const gguf_tensor *t, size_t block, double w[MODEL_GRO
 static void multiply(const gguf_tensor *W, const double *x, double *y) {
   const size_t blocks = (size_t)W->shape[0] / MODEL_GROUP;
   for (size_t row = 0; row < (size_t)W->shape[1]; row++) {
-    double sum = 0;
+    double sum[4] = {0}; /* side by side: one would wait for itself */
     for (size_t b = 0; b < blocks; b++) {
       double w[MODEL_GROUP];
       block_weights(W, row * blocks + b, w);
-      for (size_t i = 0; i < MODEL_GROUP; i++) sum += w[i] * x[b * MODEL_GROUP + i];
+      const double *part = x + b * MODEL_GROUP;
+      for (size_t i = 0; i < MODEL_GROUP; i += 4)
+        for (size_t j = 0; j < 4; j++) sum[j] += w[i + j] * part[i + j];
     }
-    y[row] = sum;
+    y[row] = sum[0] + sum[1] + (sum[2] + sum[3]);
   }
 }
 
