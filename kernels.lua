@@ -50,6 +50,7 @@ kernel "fused_add_rms_norm" {
     { rows = 1, D = 128, eps = 1e-6, weight_bias = 0 },
     { rows = 3, D = 1024, eps = 1e-6, weight_bias = 0, fill = "cancel" },
     { rows = 6, D = 260, eps = 1e-6, weight_bias = 0, fill = "special" },
+    { rows = 6, D = 1028, eps = 1e-6, weight_bias = 1, fill = "special" },
   },
 }
 
@@ -128,6 +129,11 @@ kernel "fused_rope_qk_append" {
       position = 511 },
     { B = 1, L = 3, Hq = 1, Hkv = 1, D = 2, rope_dims = 2, log2_base = base_10000, scale = 1,
       position = 17 },
+    -- a scale whose products are not exact; several of each head, in both layouts
+    { B = 2, L = 2, Hq = 4, Hkv = 2, D = 64, rope_dims = 48, log2_base = base_10000, scale = 0.3,
+      position = 60001 },
+    { B = 1, L = 3, Hq = 3, Hkv = 2, D = 32, rope_dims = 32, log2_base = base_500000, scale = 1.7,
+      position = 9999, LAYOUT = 1, TRADITIONAL = true },
     { B = 1, L = 2, Hq = 2, Hkv = 1, D = 74, rope_dims = 6, log2_base = base_10000, scale = 1,
       position = 7,
       fill = "special" },
@@ -195,8 +201,8 @@ kernel "fused_xielu" {
     accumulate = f32,
     tolerance = {
       f32 = { rms = 1e-7, max = 1e-6 },
-      f16 = { rms = 1e-4, max = 1e-3 },
-      bf16 = { rms = 1e-3, max = 1e-2 },
+      f16 = { rms = 5e-5, max = 1e-3 },
+      bf16 = { rms = 4e-4, max = 1e-2 },
     },
   },
   fallback = "the graph's elementwise operations",
@@ -214,6 +220,8 @@ kernel "fused_xielu" {
     { n = 2052, alpha_p = 0.7, alpha_n = 0.6, beta = 0.3, eps = -1e-6 },
     { n = 516, alpha_p = 0.7, alpha_n = 0.6, beta = 0.45, eps = -0.01, fill = "sweep" },
     { n = 1031, alpha_p = 0.7, alpha_n = 0.6, beta = 0.3, eps = -0.01 },
+    { n = 1030, alpha_p = 0.8, alpha_n = 0.9, beta = 0.5, eps = -1e-6, fill = "near" },
+    { n = 300, alpha_p = 0.7, alpha_n = 1.2, beta = 0.3, eps = -1e-6, fill = "near" },
   },
 }
 

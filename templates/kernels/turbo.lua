@@ -53,8 +53,8 @@ kernel "rejection_sample" {
     -- many small rows, for what only some draws show
     { B = 20, V = 333, max_rounds = 32, fill = "hot" },
     { B = 30, V = 100, max_rounds = 32, fill = "hot" },
-    { B = 20, V = 333, max_rounds = 32, fill = "apart" },
-    { B = 30, V = 100, max_rounds = 32, fill = "apart" },
+    { B = 50, V = 333, max_rounds = 32, fill = "apart" },
+    { B = 60, V = 100, max_rounds = 32, fill = "apart" },
     { B = 30, V = 30, max_rounds = 32, fill = "top_k" },
     { B = 6, V = 900, max_rounds = 1, fill = "top_p" },
     { B = 12, V = 100, max_rounds = 2, fill = "all" },

@@ -61,7 +61,8 @@ def bound(tolerance):
 
 def table():
     lines = ["# Kernel, dtype, what it may differ by (rms, largest), MLX's graph, fault that the",
-             "# comparison must refuse.  Written by ninja crosscheck-table; errors: ninja crosscheck."]
+             "# comparison must refuse.  ninja crosscheck-table writes this, ninja crosscheck",
+             "# shows the errors."]
     for c in CHECKS:
         for T, tolerance in c.tolerance.items():
             lines.append(f"{c.kernel} | {NAMES[T]} | {bound(tolerance)} | {c.graph} | {c.fault}")

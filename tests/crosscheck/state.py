@@ -2,7 +2,7 @@
 
 import mlx.core as mx
 
-from check import ROUNDED, Numbers, bf16, check, f16, f32
+from check import RARE, ROUNDED, Numbers, bf16, check, f16, f32
 
 @check("ssm_update", "the step's elementwise operations and sum in f32, rounded", "dt 5 % longer")
 def ssm_update(T, launch):
@@ -59,7 +59,7 @@ def selective_scan(T, launch):
     yield from scan("mamba1_selective_scan", T, f32, launch)
 
 
-@check("mamba1_graph_exact", "the scan's operations in T", "A 5 % larger")
+@check("mamba1_graph_exact", "the scan's operations in T", "A 5 % larger", RARE)
 def graph_exact(T, launch):
     yield from scan("mamba1_graph_exact", T, T, launch)
 
@@ -109,6 +109,6 @@ def gated_delta(T, launch):
 # a state at the middle between two values may go either way, and the steps after it see that
 @check("gated_delta_seqpar", "the recurrence's operations in f32, state rounded a token",
        "the correction 5 % smaller",
-       {f32: ROUNDED[f32], f16: (4e-4, 2e-3), bf16: (3e-3, 1.6e-2)})
+       {f32: ROUNDED[f32], f16: (1e-4, 2e-3), bf16: (8e-4, 1.6e-2)})
 def gated_delta_seqpar(T, launch):
     yield from delta("gated_delta_seqpar", T, launch, ((False, False),))

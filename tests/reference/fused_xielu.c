@@ -13,7 +13,7 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
                              -1e-45, -17.5, -100, -1e30,    3e4,       -1e-6};
   const int64_t n = (int64_t)(sizeof specials / sizeof specials[0]);
   for (int64_t i = 0; i < x->count; i++) {
-    if (strcmp(how, "sweep") != 0) x->real[i] *= 4;
+    if (strcmp(how, "sweep") != 0) x->real[i] *= strcmp(how, "near") == 0 ? 1e-3 : 4;
     else if (i < n) x->real[i] = specials[i];
     else
       x->real[i] =

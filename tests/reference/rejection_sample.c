@@ -219,7 +219,7 @@ static void fill_params(const char *how, double *params, int64_t row, double V) 
   if (strcmp(how, "hot") == 0) memcpy(set, hot[row % 5], sizeof set);
   if (strcmp(how, "special") == 0) memcpy(set, (double[3]){20, 0.95, 0.001}, sizeof set);
   if (strcmp(how, "apart") == 0)
-    memcpy(set, (double[3]){V / 5 + (double)row / 2, 1, 0}, sizeof set);
+    memcpy(set, (double[3]){V / 12 + (double)(row % 16), 1, 0}, sizeof set);
   memcpy(params, set, sizeof set);
 }
 

@@ -1,4 +1,4 @@
-/* decode.c: see decode.h.  All device memory of a decode is in one list, which decode_close frees. */
+/* decode.c: see decode.h.  All device memory of a decode is in one list; decode_close frees it. */
 #include <math.h>
 #include <stdlib.h>
 

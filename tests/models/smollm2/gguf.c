@@ -116,8 +116,8 @@ static kg_status take_text(cursor *c, gguf_text *text) {
   return KG_OK;
 }
 
-/* A count of things that take at least least_bytes each: one that passes cannot ask for an allocation
-** that is out of proportion to the file. */
+/* A count of things that take at least least_bytes each: one that passes cannot ask for an
+** allocation that is out of proportion to the file. */
 static kg_status take_count(cursor *c, size_t least_bytes, size_t *count) {
   uint64_t n = 0;
   const kg_status s = take_number(c, 8, &n);
@@ -191,7 +191,7 @@ static kg_status size_of(cursor *c, uint64_t type, gguf_tensor *t) {
       return damaged(c, KG_TOO_LARGE, "its shape needs more bytes than the file has");
     size *= t->shape[i];
   }
-  t->bytes = (size_t)size * bytes; /* no more blocks than the file has bytes: it cannot wrap round */
+  t->bytes = (size_t)size * bytes; /* cannot wrap round: no more blocks than the file has bytes */
   return KG_OK;
 }
 

@@ -1,8 +1,8 @@
-/* gguf.h: reads a GGUF file (version 2 or 3, little-endian): its values by key, its tensors by name.
+/* gguf.h: reads a GGUF file (version 2 or 3, little-endian): values by key, tensors by name.
 **
 ** A file is checked as a whole when it is opened: every length, count, offset and type in it is
-** inside the file and known, so what is handed out can be read without a further check.  Names, texts
-** and tensor data point into the file's bytes and live until gguf_close.
+** inside the file and known, so what is handed out can be read without a further check.  Names,
+** texts and tensor data point into the file's bytes and live until gguf_close.
 **
 ** What fails gives KG_BAD_ARGUMENT, KG_TOO_LARGE or KG_OUT_OF_MEMORY with a sentence that names the
 ** file, and the key or tensor at fault.
@@ -62,7 +62,8 @@ typedef struct gguf_file {
   gguf_tensor *tensors;
 } gguf_file;
 
-/* Maps the file at path, which must live as long as *file, and checks it.  On failure *file is empty. */
+/* Maps the file at path and checks it; the text `path` must outlive *file.  On failure *file is
+** empty. */
 kg_status gguf_open(const char *path, gguf_file *file, kg_error *error);
 
 /* The same for bytes in memory, which stay the caller's and must outlive *file. */
@@ -75,8 +76,8 @@ void gguf_close(gguf_file *file);
 const gguf_value *gguf_find_value(const gguf_file *file, const char *key);
 const gguf_tensor *gguf_find_tensor(const gguf_file *file, const char *name);
 
-/* One value of a key that must be there and be of that sort; an integer of any width is taken when it
-** is not negative, a real number of either. */
+/* One value of a key that must be there and be of that sort; an integer of any width is taken when
+** it is not negative, a real number of either. */
 kg_status gguf_integer(const gguf_file *file, const char *key, uint64_t *value, kg_error *error);
 kg_status gguf_real(const gguf_file *file, const char *key, double *value, kg_error *error);
 kg_status gguf_string(const gguf_file *file, const char *key, gguf_text *value, kg_error *error);

@@ -2,9 +2,10 @@
 **
 **   smollm2 [-n TOKENS] [-p PROMPT] FILE.gguf [DEVICE...]
 **
-** The prompt goes through the model's chat template; each answer is greedy, up to TOKENS tokens (32)
-** or the end that the model sets.  Every token of every device must be the double-precision one, and
-** every logit close to its own.  Without a device only the double-precision answer is given.
+** The prompt goes through the model's chat template; each answer is greedy, up to TOKENS tokens
+** (32) or the end that the model sets.  Every token of every device must be the double-precision
+** one, and every logit close to its own.  Without a device only the double-precision answer is
+** given.
 ** Exit status: 0 when all is right, 1 when not or when something failed, 2 for a wrong call. */
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* model.h: a Llama model in a GGUF file as decoding needs it: its sizes, and its matrices and gains
-** with their shapes checked.  Attention's rotation is of neighbouring pairs, which is how GGUF keeps
-** the rows of a Llama's q and k.  The output matrix is the token embedding. */
+** with their shapes checked.  Attention's rotation is of neighbouring pairs, which is how GGUF
+** keeps the rows of a Llama's q and k.  The output matrix is the token embedding. */
 #ifndef SMOLLM2_MODEL_H
 #define SMOLLM2_MODEL_H
 
@@ -24,7 +24,7 @@ typedef struct model {
   model_layer *layer;             /* [layers] */
 } model;
 
-/* KG_BAD_ARGUMENT with the file and what is wrong; on failure *m is empty.  path must outlive *m. */
+/* KG_BAD_ARGUMENT with the file and what is wrong; *m is empty then.  path must outlive *m. */
 kg_status model_open(const char *path, model *m, kg_error *error);
 void model_close(model *m);
 

@@ -2,11 +2,11 @@
 ** characters, a text is cut into words, and in each word the pair of neighbours that comes first in
 ** the list of merges is joined, again and again.
 **
-** Words are cut as SmolLM2 has it: each digit for itself, then GPT-2's rule: 's 't 're 've 'm 'll 'd,
-** or a run of letters, of digits or of other signs with a space before it, or white space, whose last
-** is left to the word after it.  Classes are exact in ASCII; beyond it, the usual spaces,
-** punctuation, symbols and fractions are known and all else counts as letters, which is right for
-** European text. */
+** Words are cut as SmolLM2 has it: each digit for itself, then GPT-2's rule: 's 't 're 've 'm 'll
+** 'd, or a run of letters or of other signs with a space before it, or white space, whose last is
+** left to the word after it.  Classes are exact in ASCII; beyond it, the usual spaces, punctuation,
+** symbols and fractions are known and all else counts as letters, which is right for European
+** text. */
 #ifndef SMOLLM2_TOKENIZER_H
 #define SMOLLM2_TOKENIZER_H
 
@@ -32,8 +32,8 @@ kg_status tokenizer_read(const gguf_file *file, tokenizer **t, kg_error *error);
 
 void tokenizer_free(tokenizer *t);
 
-/* Adds the tokens of a text, in which no control token is recognised.  KG_BAD_ARGUMENT: a byte has no
-** token. */
+/* Adds the tokens of a text, in which no control token is recognised.  KG_BAD_ARGUMENT: a byte has
+** no token. */
 kg_status tokenizer_encode(const tokenizer *t, const char *text, size_t bytes, token_list *list,
                            kg_error *error);
 
@@ -45,8 +45,8 @@ kg_status tokenizer_control(const tokenizer *t, const char *spelling, uint32_t *
 kg_status tokenizer_chat(const tokenizer *t, const char *message, token_list *list,
                          kg_error *error);
 
-/* The bytes that a token stands for, none for a control token or one that does not exist: written to
-** `bytes`, which has room for `room`; returns their number, which may be more than that. */
+/* The bytes that a token stands for, none for a control token or one that does not exist, go to
+** `bytes`, which has room for `room`.  Returns their number, which may be more than that. */
 size_t tokenizer_bytes(const tokenizer *t, uint32_t token, char *bytes, size_t room);
 
 #endif
