@@ -168,7 +168,7 @@ typedef struct kg_kernel {
   int arg_count; const kg_arg *args;                /* inputs, then outputs */
   int require_count; const kg_expr *require;
   const KernelPorts *ports;
-  uint32_t align; /* every tensor's memory begins at a multiple of so many bytes; 0: of its element's size */
+  uint32_t align; /* memory of floats, u32 and u8 begins at a multiple of so many bytes; 0: of an element's size */
 } kg_kernel;
 
 /* ---- ports ----------------------------------------------------------------------------------------------------- */

@@ -518,7 +518,9 @@ static uint16_t *far_pool(size_t *bytes) {
 
 /* The largest error of either kernel's output, from `folder`'s specification. */
 static double far_error(const char *folder, uint16_t *pool) {
-  float q[FAR_HEADS * FAR_D] = {0}, out[FAR_HEADS * FAR_D], lse[FAR_HEADS];
+  _Alignas(16) float q[FAR_HEADS * FAR_D] = {0};
+  _Alignas(16) float out[FAR_HEADS * FAR_D], lse[16];
+  _Static_assert(FAR_HEADS <= 16, "lse has room");
   int32_t listed[] = {FAR_PAGE}, indptr[] = {0, 1}, zero[] = {0}, len[] = {9};
   const int64_t q_shape[] = {1, FAR_HEADS, 1, FAR_D}, one[] = {1}, two[] = {2};
   const int64_t pool_shape[] = {FAR_PAGE + 1, FAR_SIZE, FAR_HEADS, FAR_D};
