@@ -243,6 +243,12 @@ static char *narrow(const Mutant *m, const char *folder, char **path) {
   return NULL;
 }
 
+/* What a check has said; "" when there is nothing to read. */
+static char *said_text(const char *path) {
+  char *said = read_text(path);
+  return said == NULL ? format_text("the check left no output at %s", path) : said;
+}
+
 static void put_to_check(const Mutant *m, int worker, Result *r) {
   char command[1024];
   char *folder = format_text("%s/%d", scratch, worker),
@@ -253,7 +259,7 @@ static void put_to_check(const Mutant *m, int worker, Result *r) {
     check_command(command, m);
     r->passed = run_in(folder, command, said_path) == 0;
     if (!r->passed)
-      keep(r, "a false alarm, or the check cannot be run", tail_of(read_text(said_path)));
+      keep(r, "a false alarm, or the check cannot be run", tail_of(said_text(said_path)));
     r->seconds = now() - start;
     return;
   }
@@ -265,12 +271,12 @@ static void put_to_check(const Mutant *m, int worker, Result *r) {
   }
   write_text(path, faulty);
   if (!build(m, folder, said_path)) {
-    keep(r, "the mutant does not build", read_text(said_path));
+    keep(r, "the mutant does not build", said_text(said_path));
   } else {
     char *spec_path, *spec = narrow(m, folder, &spec_path);
     check_command(command, m);
     const int status = run_in(folder, command, said_path);
-    judge(m, status, read_text(said_path), r);
+    judge(m, status, said_text(said_path), r);
     if (spec != NULL) write_text(spec_path, spec);
   }
   write_text(path, text);
@@ -376,8 +382,9 @@ static int clean_checks(const bool *chosen, Mutant *list) {
     if (known) continue;
     list[count] = mutants[i];
     list[count].from = NULL;
-    list[count++].name = format_text(
-        "without a fault: %s", mutants[i].kernel != NULL ? mutants[i].kernel : mutants[i].detail);
+    const bool of_kernel = mutants[i].kernel != NULL && mutants[i].catcher != TEST;
+    list[count++].name =
+        format_text("without a fault: %s", of_kernel ? mutants[i].kernel : mutants[i].detail);
   }
   free(seen);
   return count;
