@@ -130,12 +130,12 @@ static int first_texts(const char *backend, int wave, Text *texts, int room) {
 
 enum { ROOM = 64 };
 
-/* The text with `with` after the first line that begins the body. */
+/* The text with `with` before the body's first line.  Pieces of the library stand before the body. */
 static Text with_line_in_body(const Text *t, const char *with) {
   Text changed = *t;
-  const char *at = t->port_text;
-  while ((at = strstr(at, "#line 1 \"")) != NULL && strstr(at, ".kc\"") != strchr(at, '\n') - 4)
-    at++;
+  const char *at = NULL;
+  for (const char *line = t->port_text; (line = strstr(line, "#line 1 \"")) != NULL; line++)
+    if (strstr(line, ".kc\"") == strchr(line, '\n') - 4) at = line;
   assert_non_null(at);
   const char *end = strchr(at, '\n') + 1;
   changed.port_text = arena_printf(arena, "%.*s%s%s", (int)(end - t->port_text), t->port_text, with,

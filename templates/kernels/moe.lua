@@ -142,7 +142,7 @@ kernel "moe_fc1_relu2" {
     { K = 5, E = 2, Dff = 7, Din = 264, group_size = 24, BITS = 4 },
     { K = 2, E = 4, Dff = 5, Din = 12, group_size = 4, BITS = 8 },
     { K = 6, E = 3, Dff = 9, Din = 64, group_size = 32, BITS = 4, fill = "beyond" },
-    { K = 5, E = 4, Dff = 7, Din = 48, group_size = 8, BITS = 8, fill = "beyond" },
+    { K = 6, E = 3, Dff = 31, Din = 48, group_size = 8, BITS = 8, fill = "beyond" },
     { K = 2, E = 2, Dff = 65, Din = 128, group_size = 64, BITS = 8, fill = "steep" },
     -- the longest row, in groups of three packs and in one
     { K = 1, E = 1, Dff = 3, Din = 262140, group_size = 12, BITS = 8, fill = "steps" },
