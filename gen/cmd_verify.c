@@ -13,6 +13,8 @@ static const OptionRow rows[] = {
     {0, "only", "STAGE,...", "some of: static, compile, run, sanitize (default: all four)"},
     {0, "target", "NAME,...",
      "compile for these and not for each compiler's own list: gfx90a, sm_80"},
+    {0, "with", "NAME,...",
+     "use these compilers and devices only, and require them: hiprtc-7.2, simt64+check"},
     {0, "require", "NAME,...",
      "a compiler or device that is not there is a finding; all: each of them"},
     {0, "roots", "FOLDER",
@@ -84,10 +86,10 @@ static int read_stages(Verify *v, const char *only) {
   return EXIT_FINE;
 }
 
-/* Every name that --require may have, whatever stages and kernels are wanted. */
-static int check_names(Arena *a, const Compilers *compilers, const char *const *words) {
-  static const char *const others[] = {"all",
-                                       "ledger",
+/* Every name that --require and --with may have, whatever stages and kernels are wanted. */
+static int check_names(Arena *a, const Compilers *compilers, const char *option,
+                       const char *const *words) {
+  static const char *const others[] = {"ledger",
                                        "simt32",
                                        "simt64",
                                        "simt32/cuda",
@@ -103,13 +105,14 @@ static int check_names(Arena *a, const Compilers *compilers, const char *const *
     names[i] = compiler_name(compilers_get((Compilers *)(uintptr_t)compilers, i));
   for (int i = 0; i < OTHERS; i++) names[count + i] = others[i];
   for (; *words != NULL; words++) {
-    bool known = false;
+    bool known = strcmp(option, "require") == 0 && strcmp(*words, "all") == 0;
     for (int i = 0; i < count + OTHERS; i++) known = known || strcmp(names[i], *words) == 0;
     if (known) continue;
     const char *near = nearest_name(*words, names, count + OTHERS);
     if (near != NULL)
-      return usage_error(&command, "--require: there is no '%s'; did you mean '%s'?", *words, near);
-    return usage_error(&command, "--require: there is no compiler or device '%s'", *words);
+      return usage_error(&command, "--%s: there is no '%s'; did you mean '%s'?", option, *words,
+                         near);
+    return usage_error(&command, "--%s: there is no compiler or device '%s'", option, *words);
   }
   return EXIT_FINE;
 }
@@ -134,6 +137,19 @@ static void check_required(Verify *v, const char *const *words) {
     if (is_named(words, tool->name) || (is_named(words, "all") && !stood_for))
       verify_found(v, tool->stage, -1, NULL, NULL, (VerifyPlace){.tool = tool->name},
                    "it is required, and %s", tool->why);
+  }
+}
+
+/* What is asked for by name must be there, and be given something to do. */
+static void check_only_tools(Verify *v) {
+  check_required(v, v->only_tools);
+  for (const char *const *name = v->only_tools; name != NULL && *name != NULL; name++) {
+    bool used = false;
+    for (int t = 0; t < v->tool_count; t++) used = used || strcmp(v->tools[t].name, *name) == 0;
+    if (!used)
+      verify_found(v, VERIFY_STATIC, -1, NULL, NULL, (VerifyPlace){.tool = *name},
+                   "--with asks for it, and nothing is put to it: no kernel here has a text for "
+                   "it, or --only leaves its stage out");
   }
 }
 
@@ -214,6 +230,7 @@ static void do_stages(Verify *v, const char *const *required) {
   if (v->stages[VERIFY_RUN]) verify_run_tools(v, VERIFY_RUN);
   if (v->stages[VERIFY_SANITIZE]) verify_run_tools(v, VERIFY_SANITIZE);
   check_required(v, required);
+  check_only_tools(v);
   if (v->stages[VERIFY_COMPILE]) verify_compile(v);
   if (v->stages[VERIFY_RUN]) verify_run(v, VERIFY_RUN);
   if (v->stages[VERIFY_SANITIZE]) verify_run(v, VERIFY_SANITIZE);
@@ -256,6 +273,7 @@ static double patience(void) {
 
 static int read_options(Verify *v, const Options *o, const char *const **required) {
   const char *targets = option_value(&command, o, "target"),
+             *with = option_value(&command, o, "with"),
              *require = option_value(&command, o, "require"),
              *jobs = option_value(&command, o, "jobs");
   const int status = read_stages(v, option_value(&command, o, "only"));
@@ -269,9 +287,14 @@ static int read_options(Verify *v, const Options *o, const char *const **require
   v->jobs = count < 1 ? 1 : count > MAX_JOBS ? MAX_JOBS : (int)count;
   v->compilers = compilers_open(v->templates, v->roots);
   if (v->compilers == NULL) die("out of memory");
+  if (with != NULL) {
+    v->only_tools = words_of(v->arena, with);
+    const int known = check_names(v->arena, v->compilers, "with", v->only_tools);
+    if (known != EXIT_FINE) return known;
+  }
   if (require == NULL) return EXIT_FINE;
   *required = words_of(v->arena, require);
-  return check_names(v->arena, v->compilers, *required);
+  return check_names(v->arena, v->compilers, "require", *required);
 }
 
 int cmd_verify(int argc, char **argv) {

@@ -9,6 +9,13 @@ const char *const verify_stage[VERIFY_STAGES] = {"static", "compile", "run", "sa
 
 /* ---- tools and rows -------------------------------------------------------------------------- */
 
+bool verify_wants(const Verify *v, const char *tool) {
+  if (v->only_tools == NULL) return true;
+  for (const char *const *name = v->only_tools; *name != NULL; name++)
+    if (strcmp(*name, tool) == 0) return true;
+  return false;
+}
+
 VerifyTool *verify_tool(Verify *v, VerifyStage stage, const char *name, const char *backend) {
   if (v->tool_count == MAX_TOOLS) return NULL;
   VerifyTool *t = &v->tools[v->tool_count++];

@@ -92,6 +92,7 @@ struct Verify {
   Compilers *compilers;
   const kg_kernel **launched;      /* by kernel */
   const char *const *only_targets; /* ends with NULL; NULL: each compiler's own list */
+  const char *const *only_tools;   /* likewise; NULL: all that are here */
   bool stages[VERIFY_STAGES];
   bool progress, json;
   int jobs;
@@ -112,6 +113,9 @@ struct Verify {
 void verify_rows(Verify *v); /* from v->library */
 
 /* Adds a tool; NULL: there are too many. */
+/* False when --with names others only. */
+bool verify_wants(const Verify *v, const char *tool);
+
 VerifyTool *verify_tool(Verify *v, VerifyStage stage, const char *name, const char *backend);
 bool verify_usable(const Verify *v, int tool); /* it is there, and its stage is wanted */
 /* The row of an instance; NULL: the port is absent. */

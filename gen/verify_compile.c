@@ -66,7 +66,7 @@ void verify_compile_tools(Verify *v) {
   for (int i = 0; i < compilers_count(v->compilers); i++) {
     Compiler *c = compilers_get(v->compilers, i);
     const char *why = NULL;
-    if (!has_port(v, compiler_backend(c))) continue;
+    if (!has_port(v, compiler_backend(c)) || !verify_wants(v, compiler_name(c))) continue;
     VerifyTool *t = verify_tool(v, VERIFY_COMPILE, compiler_name(c), compiler_backend(c));
     if (t == NULL) return;
     t->compiler = i;

@@ -32,8 +32,8 @@ static const char *title_of(Arena *a, const kg_device *device) {
 static void add_device(Verify *v, VerifyStage stage, const Backend *b, int wave) {
   const char *mode = strcmp(b->name, "hip") == 0 ? "" : arena_printf(v->arena, "/%s", b->name);
   const char *check = stage == VERIFY_SANITIZE ? "+check" : "";
-  VerifyTool *t =
-      verify_tool(v, stage, arena_printf(v->arena, "simt%d%s%s", wave, mode, check), b->name);
+  const char *name = arena_printf(v->arena, "simt%d%s%s", wave, mode, check);
+  VerifyTool *t = verify_wants(v, name) ? verify_tool(v, stage, name, b->name) : NULL;
   if (t == NULL) return;
   t->brief = arena_printf(v->arena, "simt%d", wave);
   t->wave = wave;

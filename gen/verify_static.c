@@ -25,6 +25,7 @@ static void check_part(const Verify *v, const char *path, FILE *out) {
 
 /* Reading the library has found what libclang's passes find; here is the rest. */
 void verify_static(Verify *v) {
+  if (!verify_wants(v, "ledger")) return;
   const char *path = arena_printf(v->arena, "%s/" LEDGER_FILE, v->output);
   VerifyTool *t = verify_tool(v, VERIFY_STATIC, "ledger", NULL);
   struct stat facts;

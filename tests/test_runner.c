@@ -95,6 +95,15 @@ static void a_failure_is_shown_in_full(void **state) {
   ends_with("\n1 passed, 1 failed\n");
 }
 
+static void a_verdict_behind_words_that_were_cut_is_counted(void **state) {
+  (void)state;
+  script("a", "echo 1..2; printf 'words of over 1,024 by'; echo 'not ok 1 - one'; echo '# a.c:5: error: Failure!'; "
+              "printf ' '; echo 'ok 2 - two'; exit 1\n");
+  assert_int_equal(run("sh tests/run @/a 2>&1"), 1);
+  says("words of over 1,024 by\na: FAILED one\n# a.c:5: error: Failure!\n");
+  ends_with("\n1 passed, 1 failed\n");
+}
+
 static void a_crash_counts_as_failed_though_its_tests_passed(void **state) {
   (void)state;
   script("a", PASSES "kill -SEGV $$\n");
@@ -218,6 +227,7 @@ int main(void) {
       cmocka_unit_test(all_that_pass_is_a_success),
       cmocka_unit_test(what_is_skipped_is_counted_and_shown_with_its_reason),
       cmocka_unit_test(a_failure_is_shown_in_full),
+      cmocka_unit_test(a_verdict_behind_words_that_were_cut_is_counted),
       cmocka_unit_test(a_crash_counts_as_failed_though_its_tests_passed),
       cmocka_unit_test(a_program_that_stops_early_fails_by_each_test_it_left_out),
       cmocka_unit_test(a_program_without_a_test_fails),

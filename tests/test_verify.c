@@ -277,6 +277,32 @@ static void a_compiler_that_is_required_and_not_there_is_a_finding(void **state)
   assert_int_equal(verify("--only static"), 0);
 }
 
+static void with_leaves_out_all_others_and_requires_what_it_names(void **state) {
+  (void)state;
+  assert_int_equal(verify("--only run --with simt64"), 0);
+  assert_string_equal(after_tools(),
+    "instance          port   run at  worst error       bits\n"
+    "row_sum_float32   metal  -       -                 -\n"
+    "row_sum_bfloat16  metal  -       -                 -\n"
+    "row_sum_float32   cuda   -       -                 -\n"
+    "row_sum_bfloat16  cuda   -       -                 -\n"
+    "row_sum_float32   hip    simt64  7.4e-08 of 1e-05  -\n"
+    "row_sum_bfloat16  hip    simt64  0 of 0.008        -\n"
+    "\n"
+    "6 rows, 4 runs: no findings\n");
+  assert_int_equal(verify("--only compile,run --with hiprtc-7.2,simt32+check,simt32"), 1);
+  assert_string_equal(findings("static:\n"),
+    "static:\n"
+    "  at simt32+check\n"
+    "  --with asks for it, and nothing is put to it: no kernel here has a text for it, or --only leaves its stage out\n"
+    "\n"
+    "compile:\n"
+    "  at hiprtc-7.2\n"
+    "  it is required, and there is no /nowhere/7.2; `sh gen/rocm-root 7.2 /nowhere` makes it\n"
+    "\n"
+    "6 rows, 0 compilations, 0 refusals asked for, 4 runs: 2 findings\n");
+}
+
 /* ---- run ------------------------------------------------------------------------------------ */
 
 static void a_fold_that_starts_at_16_is_found_by_the_run_at_64_lanes_alone(void **state) {
@@ -458,6 +484,8 @@ static void bad_usage_is_answered_with_what_is_right(void **state) {
     {"--only ,", "kgen verify: --only takes static, compile, run or sanitize\n"},
     {"-j 0", "kgen verify: --jobs takes a number from 1 to 64; not '0'\n"},
     {"--require hiprtc-7.3", "kgen verify: --require: there is no 'hiprtc-7.3'; did you mean 'hiprtc-7.2'?\n"},
+    {"--with simt33", "kgen verify: --with: there is no 'simt33'; did you mean 'simt32'?\n"},
+    {"--with all", "kgen verify: --with: there is no compiler or device 'all'\n"},
     {"--require gpu", "kgen verify: --require: there is no compiler or device 'gpu'\n"},
     {"row_sums --only static", "kgen verify: there is no kernel 'row_sums' in kernels.lua; did you mean 'row_sum'?\n"},
   };
@@ -498,6 +526,7 @@ int main(void) {
     test(a_word_that_a_backend_does_not_have_is_found_at_its_body_line),
     test(a_target_that_no_compiler_knows_is_a_finding),
     test(a_compiler_that_is_required_and_not_there_is_a_finding),
+    test(with_leaves_out_all_others_and_requires_what_it_names),
     test(a_fold_that_starts_at_16_is_found_by_the_run_at_64_lanes_alone),
     test(an_output_that_nobody_writes_is_found_by_every_run),
     test(a_text_that_gives_other_bits_is_a_finding),
