@@ -1,7 +1,9 @@
-/* backend.c: reads the backends, which are data: one templates/<name>.lua each, a chunk that returns a table.
+/* backend.c: reads the backends, which are data: one templates/<name>.lua each, a chunk that
+** returns a table.
 **
-** A table has the fields of Backend (kgen.h); templates/hip.lua explains each of them and its holes.  A missing or ill-typed
-** field is a fault of that file, reported by its name; nothing in C knows one backend from another. */
+** A table has the fields of Backend (kgen.h); templates/hip.lua explains each of them and its
+** holes.  A missing or ill-typed field is a fault of that file, reported by its name; nothing in C
+** knows one backend from another. */
 #include "kgen.h"
 
 #include <dirent.h>
@@ -21,7 +23,8 @@ static void fault(Reader *r, const char *format, ...) {
   diag_add(r->d, (Place){r->file, 0, 0}, D_BACKEND, text);
 }
 
-/* The functions below read a field of the table on the top of the stack and leave the stack as it was. */
+/* The functions below read a field of the table on the top of the stack and leave the stack as it
+** was. */
 
 static const char *string_field(Reader *r, const char *name, bool needed) {
   const int type = lua_getfield(r->L, -1, name);
@@ -34,7 +37,8 @@ static const char *string_field(Reader *r, const char *name, bool needed) {
 static uint64_t count_field(Reader *r, const char *name) {
   const int type = lua_getfield(r->L, -1, name);
   const lua_Integer n = lua_tointeger(r->L, -1);
-  if (type != LUA_TNIL && (!lua_isinteger(r->L, -1) || n < 1)) fault(r, "field '%s' must be a positive integer", name);
+  if (type != LUA_TNIL && (!lua_isinteger(r->L, -1) || n < 1))
+    fault(r, "field '%s' must be a positive integer", name);
   lua_pop(r->L, 1);
   return n > 0 ? (uint64_t)n : 0;
 }
@@ -47,7 +51,8 @@ static const char **list_field(Reader *r, const char *name, int *count) {
     const int n = (int)lua_rawlen(r->L, -1);
     list = arena_alloc(r->a, ((size_t)n + 1) * sizeof *list);
     for (int i = 0; i < n; i++, lua_pop(r->L, 1)) {
-      if (lua_rawgeti(r->L, -1, i + 1) == LUA_TSTRING) list[(*count)++] = arena_strdup(r->a, lua_tostring(r->L, -1));
+      if (lua_rawgeti(r->L, -1, i + 1) == LUA_TSTRING)
+        list[(*count)++] = arena_strdup(r->a, lua_tostring(r->L, -1));
       else fault(r, "entry %d of '%s' must be a string", i + 1, name);
     }
   } else {
@@ -57,7 +62,9 @@ static const char **list_field(Reader *r, const char *name, int *count) {
   return list;
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(((const Pair *)a)->name, ((const Pair *)b)->name); }
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const Pair *)a)->name, ((const Pair *)b)->name);
+}
 
 /* A table name = text, sorted by name: Lua's own order differs from run to run. */
 static Pair *map_field(Reader *r, const char *name, int *count) {
@@ -72,7 +79,8 @@ static Pair *map_field(Reader *r, const char *name, int *count) {
         fault(r, "'%s' must map names to strings", name);
         continue;
       }
-      pairs[(*count)++] = (Pair){arena_strdup(r->a, lua_tostring(r->L, -2)), arena_strdup(r->a, lua_tostring(r->L, -1))};
+      pairs[(*count)++] = (Pair){arena_strdup(r->a, lua_tostring(r->L, -2)),
+                                 arena_strdup(r->a, lua_tostring(r->L, -1))};
     }
     qsort(pairs, (size_t)*count, sizeof *pairs, by_name);
   } else {
@@ -95,9 +103,11 @@ static Pair *pairs_field(Reader *r, const char *name, int *count) {
         fault(r, "entry %d of '%s' must be { name, text }", i + 1, name);
         continue;
       }
-      const bool right = lua_rawgeti(r->L, -1, 1) == LUA_TSTRING && lua_rawgeti(r->L, -2, 2) == LUA_TSTRING;
+      const bool right =
+          lua_rawgeti(r->L, -1, 1) == LUA_TSTRING && lua_rawgeti(r->L, -2, 2) == LUA_TSTRING;
       if (right) {
-        pairs[(*count)++] = (Pair){arena_strdup(r->a, lua_tostring(r->L, -2)), arena_strdup(r->a, lua_tostring(r->L, -1))};
+        pairs[(*count)++] = (Pair){arena_strdup(r->a, lua_tostring(r->L, -2)),
+                                   arena_strdup(r->a, lua_tostring(r->L, -1))};
         lua_pop(r->L, 2);
       } else {
         fault(r, "entry %d of '%s' must be { name, text }", i + 1, name);
@@ -144,8 +154,9 @@ static unsigned read_waves(Reader *r) {
 }
 
 static void check_texts(Reader *r, const Backend *b) {
-  static const char *const needed[] = {"guard", "default_wave", "const", "type", "function", "shared",
-                                       "entry_open", "entry_in", "entry_out", "entry_close", "index"};
+  static const char *const needed[] = {"guard",     "default_wave", "const",      "type",
+                                       "function",  "shared",       "entry_open", "entry_in",
+                                       "entry_out", "entry_close",  "index"};
   for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
     if (backend_text(b, needed[i]) == NULL) fault(r, "'text' must have '%s'", needed[i]);
   if (backend_text(b, "entry_value") == NULL && backend_text(b, "args_open") == NULL)
@@ -210,13 +221,15 @@ const Backend **backends_load(Arena *a, const char *templates, int *count, Diags
     const size_t len = strlen(names[i]->d_name);
     if (names[i]->d_name[0] != '.' && len > 4 && strcmp(names[i]->d_name + len - 4, ".lua") == 0) {
       const Backend *b = load_one(a, arena_printf(a, "%s/%s", templates, names[i]->d_name), d);
-      if (b != NULL && *count == MAX_BACKENDS) diag_add(d, (Place){b->file, 0, 0}, D_BACKEND, "there are too many backends");
+      if (b != NULL && *count == MAX_BACKENDS)
+        diag_add(d, (Place){b->file, 0, 0}, D_BACKEND, "there are too many backends");
       else if (b != NULL) list[(*count)++] = b;
     }
     free(names[i]);
   }
   free(names);
-  if (*count == 0 && diags_errors(d) == 0) diag_add(d, (Place){templates, 0, 0}, D_BACKEND, "holds no backend (*.lua)");
+  if (*count == 0 && diags_errors(d) == 0)
+    diag_add(d, (Place){templates, 0, 0}, D_BACKEND, "holds no backend (*.lua)");
   qsort(list, (size_t)*count, sizeof *list, by_order);
   return list;
 }
@@ -227,4 +240,6 @@ const char *pair_find(const Pair *pairs, int count, const char *name) {
   return NULL;
 }
 
-const char *backend_text(const Backend *b, const char *name) { return pair_find(b->text, b->text_count, name); }
+const char *backend_text(const Backend *b, const char *name) {
+  return pair_find(b->text, b->text_count, name);
+}

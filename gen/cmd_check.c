@@ -13,10 +13,10 @@ static const OptionRow rows[] = {
 static const Command command = {
     .name = "check",
     .operands = "",
-    .summary =
-        "Name each generated file that is stale, edited, missing or orphan, and the command that mends it.",
-    .more =
-        "Says nothing and exits with 0 when all is well; exits with 1 on any finding.  Writes nothing.\n",
+    .summary = "Name each generated file that is stale, edited, missing or orphan, and the command "
+               "that mends it.",
+    .more = "Says nothing and exits with 0 when all is well; exits with 1 on any finding.  Writes "
+            "nothing.\n",
     .rows = rows,
     .operands_max = 0,
 };
@@ -40,7 +40,8 @@ int cmd_check(int argc, char **argv) {
   if (l) {
     const char *folder = library_output_folder(a, &lo);
     int findings = outputs_check(l, folder, mending(a, "kgen", &lo), stdout);
-    findings += ledger_check(a, l, arena_printf(a, "%s/%s", folder, LEDGER_FILE), mending(a, "kgen ledger", &lo), stdout);
+    findings += ledger_check(a, l, arena_printf(a, "%s/%s", folder, LEDGER_FILE),
+                             mending(a, "kgen ledger", &lo), stdout);
     if (findings == 0) status = EXIT_FINE;
   }
   arena_free(a);

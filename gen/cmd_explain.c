@@ -18,15 +18,15 @@ static const OptionRow rows[] = {
 static const Command command = {
     .name = "explain",
     .operands = "FILE:LINE",
-    .summary =
-        "From a generated line to its body line, specification and siblings in the other backends; and back.",
+    .summary = "From a generated line to its body line, specification and siblings in the other "
+               "backends; and back.",
     .more = "FILE is a generated file, a body, a library file or the specification.\n",
     .rows = rows,
     .operands_min = 1,
     .operands_max = 1,
 };
 
-/* ---- lines ---------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 typedef struct Line {
   const char *s;
@@ -72,7 +72,7 @@ static bool same_file(const char *x, const char *y) {
   return stat(x, &a) == 0 && stat(y, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* ---- one question --------------------------------------------------------------------------- */
+/* ---- one question ---------------------------------------------------------------------------- */
 
 typedef struct Question {
   Arena *a;
@@ -120,7 +120,8 @@ static int print_places(const Question *q, const char *path, int line, const Ker
     int count;
     if (!k || o == except || (kernel && k != kernel)) continue;
     const Line *lines = text_lines(q->a, o->text, o->path, &count);
-    const char *mark = NULL; /* a file's mark is one string: the file system is asked once for each */
+    /* a file's mark is one string: the file system is asked once for each */
+    const char *mark = NULL;
     bool same = false;
     for (int n = 0; n < count; n++) {
       if (!lines[n].file) continue;

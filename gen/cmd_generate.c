@@ -17,9 +17,9 @@ static const Command command = {
     .name = "",
     .operands = "",
     .summary = "Bring the generated files up to date.",
-    .more =
-        "Only files whose text changes are written, all of them or none; files that kgen wrote once and that nothing\n"
-        "gives any more are removed.  Each changed file is named on a line.\n",
+    .more = "Only files whose text changes are written, all of them or none; files that kgen wrote "
+            "once and that nothing\n"
+            "gives any more are removed.  Each changed file is named on a line.\n",
     .rows = rows,
     .operands_max = 1,
 };

@@ -18,11 +18,11 @@ static const OptionRow rows[] = {
 static const Command command = {
     .name = "key",
     .operands = "KERNEL [NAME=VALUE...]",
-    .summary =
-        "Print an instance's name and what identifies its compiled code: one block a port and width.",
-    .more =
-        "NAME is each type of the kernel and each constant that an instance chooses.  Two code objects are the same only if\n"
-        "every field is; target and compiler are the device's to say.\n",
+    .summary = "Print an instance's name and what identifies its compiled code: one block a port "
+               "and width.",
+    .more = "NAME is each type of the kernel and each constant that an instance chooses.  Two code "
+            "objects are the same only if\n"
+            "every field is; target and compiler are the device's to say.\n",
     .rows = rows,
     .operands_min = 1,
     .operands_max = -1,

@@ -22,9 +22,9 @@ static const Command command = {
     .name = "new",
     .operands = "NAME",
     .summary = "Write a commented starting point: a specification entry, a body and a reference.",
-    .more =
-        "The entry goes to the end of the specification (made when there is none), the body to templates/kernels/NAME.kc and\n"
-        "the reference to tests/reference/NAME.c beside it.  Nothing is overwritten.\n",
+    .more = "The entry goes to the end of the specification (made when there is none), the body to "
+            "templates/kernels/NAME.kc and\n"
+            "the reference to tests/reference/NAME.c beside it.  Nothing is overwritten.\n",
     .rows = rows,
     .operands_min = 1,
     .operands_max = 1,
@@ -33,15 +33,21 @@ static const Command command = {
 /* $N is the kernel's name, $P its ports. */
 static const char entry_text[] =
     "kernel \"$N\" {\n"
-    "  summary = \"y = x * scale, rounded once.\",  -- one sentence; it stands in every generated file\n"
-    "  types = { { \"T\", { f32, f16, bf16 } } },   -- chosen by an instance, and so part of its name\n"
-    "  dims = { \"n\" },                            -- a u32 in the body, learnt from the tensors' shapes\n"
+    "  summary = \"y = x * scale, rounded once.\",  -- one sentence; it stands in every generated "
+    "file\n"
+    "  types = { { \"T\", { f32, f16, bf16 } } },   -- chosen by an instance, and so part of its "
+    "name\n"
+    "  dims = { \"n\" },                            -- a u32 in the body, learnt from the tensors' "
+    "shapes\n"
     "  inputs = { { \"x\", \"T\", { \"n\" } } },        -- name, type, shape\n"
     "  scalars = { { \"scale\", \"f32\" } },\n"
     "  outputs = { { \"y\", \"T\", { \"n\" } } },\n"
-    "  consts = { { \"THREADS\", 256 } },           -- one number: fixed; a list or bool: chosen by an instance\n"
-    "  launch = { groups = { ceil_div(dim.n, const.THREADS), 1, 1 }, threads = { const.THREADS, 1, 1 } },\n"
-    "  wave = any,                                -- the widths that the body is right for: any, 32 or 64\n"
+    "  consts = { { \"THREADS\", 256 } },           -- one number: fixed; a list or bool: chosen "
+    "by an instance\n"
+    "  launch = { groups = { ceil_div(dim.n, const.THREADS), 1, 1 }, threads = { const.THREADS, 1, "
+    "1 } },\n"
+    "  wave = any,                                -- the widths that the body is right for: any, "
+    "32 or 64\n"
     "  ports = { $P }, -- or: NAME = absent \"why this backend has none\"\n"
     "  numerics = { accumulate = f32, tolerance = { f32 = 1e-6, f16 = 1e-3, bf16 = 8e-3 } },\n"
     "  fallback = \"multiply by the scale\",        -- what a refused caller should do\n"
@@ -55,7 +61,8 @@ static const char body_text[] =
     "// One thread an element; the last group may reach past the end.\n"
     "const u32 i = group_x * THREADS + thread;\n"
     "if (i >= n) return;\n"
-    "y[i] = T(f32(x[i]) * scale); // f32(x) widens, T(x) rounds once; there is no other arithmetic on 16 bits\n";
+    "y[i] = T(f32(x[i]) * scale); // f32(x) widens, T(x) rounds once; there is no other arithmetic "
+    "on 16 bits\n";
 
 static const char reference_text[] =
     "/* $N: y = x * scale, in doubles and from the formula, not from the body. */\n"
@@ -63,7 +70,8 @@ static const char reference_text[] =
     "void reference(ref_call *c) {\n"
     "  const ref_tensor *x = ref_find(c, \"x\"), *y = ref_find(c, \"y\");\n"
     "  const double scale = ref_real(c, \"scale\");\n"
-    "  for (int64_t i = 0; i < x->count; i++) y->real[i] = ref_round(y->dtype, x->real[i] * scale);\n"
+    "  for (int64_t i = 0; i < x->count; i++) y->real[i] = ref_round(y->dtype, x->real[i] * "
+    "scale);\n"
     "}\n";
 
 static const char *filled(Arena *a, const char *text, const char *name, const char *ports) {
@@ -194,10 +202,10 @@ int cmd_new(int argc, char **argv) {
   int status;
   if (!options_parse(&command, argc, argv, &o, &status)) return status;
   if (!is_name(o.operands[0]))
-    return usage_error(
-        &command,
-        "'%s' is not a name for a kernel: a small letter, then small letters, digits and underscores",
-        o.operands[0]);
+    return usage_error(&command,
+                       "'%s' is not a name for a kernel: a small letter, then small letters, "
+                       "digits and underscores",
+                       o.operands[0]);
   Arena *a = arena_new();
   const LibraryOptions lo = library_options(&command, &o);
   status = make_new(a, &lo, o.operands[0]);

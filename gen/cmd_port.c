@@ -72,10 +72,10 @@ static void print_limits(const Kernel *k, const Port *p) {
   if (b->limits.shared)
     printf("  at most %u bytes of shared memory in a group\n", b->limits.shared);
   if (b->limits.buffers) printf("  at most %u buffers\n", b->limits.buffers);
-  printf(
-      "\nof its own, where it must differ, a port may have (with why = \"the reason\"):\n"
-      "  %s = { body = \"%s_%s.kc\", threads = { 128, 1, 1 }, wave = 32, define = { NAME = 1 }, why = \"...\" }\n",
-      b->name, k->name, b->name);
+  printf("\nof its own, where it must differ, a port may have (with why = \"the reason\"):\n"
+         "  %s = { body = \"%s_%s.kc\", threads = { 128, 1, 1 }, wave = 32, define = { NAME = 1 }, "
+         "why = \"...\" }\n",
+         b->name, k->name, b->name);
   printf("\nthen:\n  kgen\n  kgen run %s", k->name);
   for (int i = 0; i < k->type_count; i++)
     printf(" %s=%s", k->types[i].name, dtype_info[k->types[i].dtypes[0]].name);

@@ -17,8 +17,8 @@ static const Command command = {
     .name = "ports",
     .operands = "",
     .summary = "Print which kernel has which port, at which widths, and why a slot is empty.",
-    .more =
-        "--json prints an object; its `kernels` is an array of objects with name, types, ports, instances and more.\n",
+    .more = "--json prints an object; its `kernels` is an array of objects with name, types, "
+            "ports, instances and more.\n",
     .rows = rows,
     .operands_max = 0,
 };

@@ -1,4 +1,5 @@
-/* commands.h: the commands of kgen.  Each takes its own argv (argv[0] is the command's name) and returns the exit status. */
+/* commands.h: the commands of kgen.  Each takes its own argv (argv[0] is the command's name) and
+** returns the exit status. */
 #ifndef COMMANDS_H
 #define COMMANDS_H
 

@@ -1,16 +1,19 @@
-/* emit.c: writes one kernel's device text for one backend, from the specification, the facts of its body and the backend's tables.
+/* emit.c: writes one kernel's device text for one backend, from the specification, the facts of its
+** body and the backend's tables.
 **
-** The text is, in this order: banner, default instance, head, guard, the pieces that are used (with the instance's types and
-** constants in their midst), the library functions that are used, the entry.  It is put together from the end, since what the
-** entry uses decides which pieces stand before it. */
+** The text is, in this order: banner, default instance, head, guard, the pieces that are used (with
+** the instance's types and constants in their midst), the library functions that are used, the
+** entry.  It is put together from the end, since what the entry uses decides which pieces stand
+** before it. */
 #include "emit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- holes: ${name} in a backend's text --------------------------------------------------------------------------- */
+/* ---- holes: ${name} in a backend's text ------------------------------------------------------ */
 
-static void put_holes(Buf *out, const Backend *b, const char *format, const Pair *values, int count) {
+static void put_holes(Buf *out, const Backend *b, const char *format, const Pair *values,
+                      int count) {
   for (const char *s = format; *s != '\0';) {
     const char *end = s[0] == '$' && s[1] == '{' ? strchr(s, '}') : NULL;
     if (end == NULL) {
@@ -20,7 +23,8 @@ static void put_holes(Buf *out, const Backend *b, const char *format, const Pair
     const size_t len = (size_t)(end - s) - 2;
     const char *value = NULL;
     for (int i = 0; i < count; i++)
-      if (strlen(values[i].name) == len && memcmp(values[i].name, s + 2, len) == 0) value = values[i].text;
+      if (strlen(values[i].name) == len && memcmp(values[i].name, s + 2, len) == 0)
+        value = values[i].text;
     if (value == NULL) die("%s: a hole '%.*s' that is not filled there", b->file, (int)len, s + 2);
     buf_puts(out, value);
     s = end + 1;
@@ -41,20 +45,23 @@ static char *text_of(Emit *e, const char *name, const Pair *values, int count) {
   return s;
 }
 
-/* ---- which names are used ---------------------------------------------------------------------------------------------- */
+/* ---- which names are used -------------------------------------------------------------------- */
 
 static bool uses(const Buf *text, const char *name) {
   const size_t len = strlen(name);
   for (const char *s = text->s; s != NULL && (s = strstr(s, name)) != NULL; s++) {
     const char before = s == text->s ? ' ' : s[-1], after = s[len];
-#define IS_NAME(c) (((c) >= 'a' && (c) <= 'z') || ((c) >= 'A' && (c) <= 'Z') || ((c) >= '0' && (c) <= '9') || (c) == '_')
+#define IS_NAME(c)                                                                                 \
+  (((c) >= 'a' && (c) <= 'z') || ((c) >= 'A' && (c) <= 'Z') || ((c) >= '0' && (c) <= '9') ||       \
+   (c) == '_')
     if (!IS_NAME(before) && !IS_NAME(after)) return true;
 #undef IS_NAME
   }
   return false;
 }
 
-/* Puts the names (and nothing else) of a text into a bag of names; comments and strings use nothing. */
+/* Puts the names (and nothing else) of a text into a bag of names; comments and strings use
+** nothing. */
 static void note_names(Emit *e, const char *text, size_t len) {
   int n;
   const Token *t = lex(e->a, text, len, &n);
@@ -65,7 +72,7 @@ static void note_names(Emit *e, const char *text, size_t len) {
     }
 }
 
-/* ---- the entry ------------------------------------------------------------------------------------------------------------ */
+/* ---- the entry ------------------------------------------------------------------------------- */
 
 static const char *type_name(const Kernel *k, const Arg *arg) {
   return arg->type >= 0 ? k->types[arg->type].name : dtype_info[arg->dtype].name;
@@ -113,12 +120,14 @@ static bool value_at(const Kernel *k, int i, const char **name, const char **typ
   return true;
 }
 
-/* An index word's value in the entry, words substituted; thread has a value even where the table gives none. */
+/* An index word's value in the entry, words substituted; thread has a value even where the table
+** gives none. */
 static const char *index_value(Emit *e, IndexWord word) {
   const char *given = pair_find(e->b->index, e->b->index_count, index_word[word]);
   if (given == NULL && word == IX_THREAD) {
     const Expr *const *t = (const Expr *const *)e->p->threads;
-    const bool y = !(t[1]->op == EX_INT && t[1]->value == 1), z = !(t[2]->op == EX_INT && t[2]->value == 1);
+    const bool y = !(t[1]->op == EX_INT && t[1]->value == 1),
+               z = !(t[2]->op == EX_INT && t[2]->value == 1);
     const char *tx = expr_text(e->a, t[0]), *ty = expr_text(e->a, t[1]);
     given = z   ? arena_printf(e->a, "(thread_z * (%s) + thread_y) * (%s) + thread_x", ty, tx)
             : y ? arena_printf(e->a, "thread_y * (%s) + thread_x", tx)
@@ -138,7 +147,8 @@ static unsigned index_closure(Emit *e, unsigned words) {
       Buf text = {0};
       buf_puts(&text, value);
       for (int v = 0; v < INDEX_WORDS; v++)
-        if (v != w && (words & 1u << v) == 0 && uses(&text, index_word[v])) words |= 1u << v, more = true;
+        if (v != w && (words & 1u << v) == 0 && uses(&text, index_word[v]))
+          words |= 1u << v, more = true;
       buf_free(&text);
     }
   }
@@ -154,8 +164,9 @@ static const char *substituted(Emit *e, const char *text) {
 }
 
 /* thread_x before thread before lane: a word stands after those its value uses. */
-static const IndexWord declaration_order[INDEX_WORDS] = {IX_THREAD_X, IX_THREAD_Y, IX_THREAD_Z, IX_THREAD,    IX_LANE,
-                                                         IX_WAVE_INDEX, IX_GROUP_X, IX_GROUP_Y, IX_GROUP_Z};
+static const IndexWord declaration_order[INDEX_WORDS] = {IX_THREAD_X, IX_THREAD_Y, IX_THREAD_Z,
+                                                         IX_THREAD,   IX_LANE,     IX_WAVE_INDEX,
+                                                         IX_GROUP_X,  IX_GROUP_Y,  IX_GROUP_Z};
 
 static void put_entry_params(Emit *e, Buf *out, unsigned words) {
   const Kernel *k = e->k;
@@ -218,7 +229,8 @@ static void put_entry(Emit *e, Buf *out) {
   for (int i = 0; i < INDEX_WORDS; i++) {
     const IndexWord w = declaration_order[i];
     if ((words & 1u << w) == 0) continue;
-    const Pair holes[] = {{"name", substituted(e, index_word[w])}, {"value", substituted(e, index_value(e, w))}};
+    const Pair holes[] = {{"name", substituted(e, index_word[w])},
+                          {"value", substituted(e, index_value(e, w))}};
     put_text(e, out, "index", holes, 2);
     buf_puts(out, "\n");
   }
@@ -234,7 +246,7 @@ static void put_entry(Emit *e, Buf *out) {
   buf_puts(out, "}\n");
 }
 
-/* ---- what stands before the entry ------------------------------------------------------------------------------------------- */
+/* ---- what stands before the entry ------------------------------------------------------------ */
 
 static const char *relative(const char *path, const char *folder) {
   const size_t len = strlen(folder);
@@ -253,7 +265,9 @@ static const char *const_text(Emit *e, const Const *c, int64_t value) {
 
 static void put_banner(Emit *e, Buf *out) {
   const Kernel *k = e->k;
-  buf_printf(out, "// %s, %s port. Generated by kgen from %s and\n// %s; do not edit: change the specification and run kgen.\n",
+  buf_printf(out,
+             "// %s, %s port. Generated by kgen from %s and\n// %s; do not edit: change the "
+             "specification and run kgen.\n",
              k->name, e->b->title, relative(k->file, k->folder), e->f->path);
   buf_printf(out, "// content %032d\n//\n// %s\n// Instances:", 0, k->summary);
   for (int i = 0; i < k->type_count; i++) {
@@ -266,16 +280,21 @@ static void put_banner(Emit *e, Buf *out) {
     if (!k->consts[i].in_key) continue;
     buf_printf(out, " %s", k->consts[i].name);
     for (int j = 0; j < k->consts[i].count; j++)
-      buf_printf(out, "%s%s", j == 0 ? " = " : "|", const_text(e, &k->consts[i], k->consts[i].values[j]));
+      buf_printf(out, "%s%s", j == 0 ? " = " : "|",
+                 const_text(e, &k->consts[i], k->consts[i].values[j]));
     buf_puts(out, ";");
   }
-  buf_printf(out, " wavefronts of %s lanes.\n\n", e->p->waves == 3 ? "32 or 64" : e->p->waves == 2 ? "64" : "32");
+  buf_printf(out, " wavefronts of %s lanes.\n\n",
+             e->p->waves == 3   ? "32 or 64"
+             : e->p->waves == 2 ? "64"
+                                : "32");
 }
 
 static void put_default_instance(Emit *e, Buf *out) {
   const Kernel *k = e->k;
   Instance instance = {0};
-  buf_puts(out, "// -- instance: the runtime puts another one before this text; this one lets the file compile alone --\n"
+  buf_puts(out, "// -- instance: the runtime puts another one before this text; this one lets the "
+                "file compile alone --\n"
                 "#ifndef KG_INSTANCE\n");
   put_text(e, out, "default_wave", NULL, 0);
   for (int i = 0; i < k->type_count; i++) {
@@ -285,7 +304,8 @@ static void put_default_instance(Emit *e, Buf *out) {
   for (int i = 0; i < k->const_count; i++) {
     const Const *c = &k->consts[i];
     instance.consts[i] = c->values[0];
-    if (c->in_key) buf_printf(out, "#  define KG_C_%s %s\n", c->name, const_text(e, c, c->values[0]));
+    if (c->in_key)
+      buf_printf(out, "#  define KG_C_%s %s\n", c->name, const_text(e, c, c->values[0]));
   }
   buf_printf(out, "#  define KG_ENTRY %s\n#endif\n\n", instance_name(e->a, k, &instance));
 }
@@ -298,8 +318,10 @@ static void put_guard(Emit *e, Buf *out) {
   }
   put_text(e, out, "guard", holes, 1);
   if (e->p->waves != e->b->waves)
-    buf_printf(out, "#if KG_WAVE != %d\n#  error \"kgen: %s: its body is right at %d lanes only\"\n#endif\n",
-               e->p->waves == 2 ? 64 : 32, e->k->name, e->p->waves == 2 ? 64 : 32);
+    buf_printf(
+        out,
+        "#if KG_WAVE != %d\n#  error \"kgen: %s: its body is right at %d lanes only\"\n#endif\n",
+        e->p->waves == 2 ? 64 : 32, e->k->name, e->p->waves == 2 ? 64 : 32);
   buf_puts(out, "\n");
 }
 
@@ -320,7 +342,8 @@ static void put_const(Emit *e, Buf *out, const char *name, const char *type, con
 static void put_instance(Emit *e, Buf *out) {
   const Kernel *k = e->k;
   for (int i = 0; i < k->type_count; i++) {
-    const Pair holes[] = {{"name", k->types[i].name}, {"dtype", arena_printf(e->a, "KG_T_%s", k->types[i].name)}};
+    const Pair holes[] = {{"name", k->types[i].name},
+                          {"dtype", arena_printf(e->a, "KG_T_%s", k->types[i].name)}};
     put_text(e, out, "type", holes, 2);
     buf_puts(out, "\n");
   }
@@ -340,7 +363,8 @@ static void note_instance(Emit *e) {
   const Kernel *k = e->k;
   buf_puts(&e->names, "u32 ");
   for (int i = 0; i < k->type_count; i++)
-    for (int j = 0; j < k->types[i].count; j++) buf_printf(&e->names, "%s ", dtype_info[k->types[i].dtypes[j]].name);
+    for (int j = 0; j < k->types[i].count; j++)
+      buf_printf(&e->names, "%s ", dtype_info[k->types[i].dtypes[j]].name);
   for (int i = 0; i < k->const_count; i++)
     for (int j = 0; j < k->consts[i].count; j++)
       if (k->consts[i].values[j] < 0) buf_puts(&e->names, "i32 ");
@@ -422,7 +446,8 @@ char *emit_device(Arena *a, const Kernel *k, const Port *p, const Facts *f) {
   for (int i = 0; i < 3; i++) buf_printf(&out, "%s%s", i ? ", " : "", expr_text(a, k->groups[i]));
   buf_puts(&out, ") of (");
   for (int i = 0; i < 3; i++) buf_printf(&out, "%s%s", i ? ", " : "", expr_text(a, p->threads[i]));
-  const uint32_t shared = f->shared_bytes[0] > f->shared_bytes[1] ? f->shared_bytes[0] : f->shared_bytes[1];
+  const uint32_t shared =
+      f->shared_bytes[0] > f->shared_bytes[1] ? f->shared_bytes[0] : f->shared_bytes[1];
   if (shared > 0) buf_printf(&out, ") threads, at most %u bytes of shared memory --\n", shared);
   else buf_puts(&out, ") threads --\n");
   buf_put(&out, entry.s, entry.len);

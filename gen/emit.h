@@ -13,9 +13,10 @@ typedef struct Emit {
   Buf names; /* every name that the text uses, apart by spaces */
 } Emit;
 
-/* Puts a text in the kernel language as the backend spells it: words substituted, declarations of LOCAL arrays left out (they are
-** hoisted to the entry), and library functions given what they cannot ask for by themselves (index words and LOCAL
-** arrays) as parameters.  owner: the library function whose definition the text is; NULL for the body.  Lines stay lines. */
+/* Puts a text in the kernel language as the backend spells it: words substituted, declarations of
+** LOCAL arrays left out (they are hoisted to the entry), and library functions given what they
+** cannot ask for by themselves (index words and LOCAL arrays) as parameters.  owner: the library
+** function whose definition the text is; NULL for the body.  Lines stay lines. */
 void emit_words(Emit *e, Buf *out, const char *text, size_t len, const LibFunction *owner);
 
 #endif

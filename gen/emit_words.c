@@ -1,8 +1,9 @@
 /* emit_words.c: a body or a library function, word by word, as a backend spells it.
 **
-** Neither Metal nor the others let a function ask for everything a body may: on Metal index words are parameters of the entry,
-** and shared arrays may be declared nowhere else.  So a library function gets what it (or what it calls) needs as trailing
-** parameters, and each call passes them on: lambda lifting, by name.  Overloads of one name share one list. */
+** Neither Metal nor the others let a function ask for everything a body may: on Metal index words
+** are parameters of the entry, and shared arrays may be declared nowhere else.  So a library
+** function gets what it (or what it calls) needs as trailing parameters, and each call passes them
+** on: lambda lifting, by name.  Overloads of one name share one list. */
 #include "emit.h"
 
 #include <string.h>
@@ -43,11 +44,14 @@ static void put_space_pointer(const Emit *e, Buf *out, const char *type, const c
   buf_printf(out, "%s%s%s *%s", space, space[0] ? " " : "", type, name);
 }
 
-/* The lifted parameters (of a definition) or arguments (of a call), each after a comma but for the first of an empty list. */
-static void put_lifted(const Emit *e, Buf *out, const Needs *n, bool definition, bool empty, const LibFunction *owner) {
+/* The lifted parameters (of a definition) or arguments (of a call), each after a comma but for the
+** first of an empty list. */
+static void put_lifted(const Emit *e, Buf *out, const Needs *n, bool definition, bool empty,
+                       const LibFunction *owner) {
   for (int w = 0; w < INDEX_WORDS; w++) {
     if ((n->words & 1u << w) == 0) continue;
-    buf_printf(out, "%s%s%s", empty ? "" : ", ", definition ? "u32 " : "", spelled(e, index_word[w]));
+    buf_printf(out, "%s%s%s", empty ? "" : ", ", definition ? "u32 " : "",
+               spelled(e, index_word[w]));
     empty = false;
   }
   for (int i = 0; i < n->count; i++) {
@@ -91,12 +95,15 @@ static int shared_declaration(const Token *t, int i, int n) {
   return j < n ? j : -1;
 }
 
-typedef struct Pending { int depth; bool definition, empty; Needs needs; } Pending; /* an argument list that is to grow */
+/* an argument list that is to grow */
+typedef struct Pending { int depth; bool definition, empty; Needs needs; } Pending;
 
 /* Where the function's own definition starts in its text: past comments and a template header. */
 static int definition_start(const Token *t, int n) {
   int i = next_significant(t, -1, n);
-  return i < n && token_is(&t[i], "template") ? after_template_arguments(t, next_significant(t, i, n), n) : i;
+  return i < n && token_is(&t[i], "template")
+             ? after_template_arguments(t, next_significant(t, i, n), n)
+             : i;
 }
 
 /* A name that may be a word: put as spelled.  Returns how many tokens were taken. */
@@ -113,7 +120,8 @@ static int put_name(Emit *e, Buf *out, const Token *t, int i, int n, bool member
     return 1;
   }
   buf_puts(out, spelling);
-  const bool gone = spelling[0] == '\0' && i + 1 < n && t[i + 1].kind == TOK_SPACE && t[i + 1].s[0] == ' ';
+  const bool gone =
+      spelling[0] == '\0' && i + 1 < n && t[i + 1].kind == TOK_SPACE && t[i + 1].s[0] == ' ';
   if (!gone) return 1;
   buf_put(out, t[i + 1].s + 1, (size_t)t[i + 1].len - 1);
   return 2;
@@ -128,7 +136,8 @@ void emit_words(Emit *e, Buf *out, const char *text, size_t len, const LibFuncti
 
   for (int i = 0; i < n;) {
     if (i == start) buf_puts(out, backend_text(e->b, "function"));
-    if (significant(&t[i]) && pending_count > 0 && pending[pending_count - 1].depth == depth && !token_is(&t[i], ")"))
+    if (significant(&t[i]) && pending_count > 0 && pending[pending_count - 1].depth == depth &&
+        !token_is(&t[i], ")"))
       pending[pending_count - 1].empty = false;
 
     const bool name = t[i].kind == TOK_NAME;

@@ -6,7 +6,7 @@
 #include "library.h"
 #include "tables.h"
 
-/* ---- what both files agree on: the launcher's parameters ------------------------------------ */
+/* ---- what both files agree on: the launcher's parameters ------------------------------------- */
 
 static const char *scalar_c_type(Dtype d) {
   return d == DT_F32 ? "float" : d == DT_I32 ? "int32_t" : "uint32_t";
@@ -66,7 +66,7 @@ void put_kernel_rule(Buf *b, const Kernel *k) {
   buf_puts(b, " */\n\n");
 }
 
-/* ---- the comment above a launcher ----------------------------------------------------------- */
+/* ---- the comment above a launcher ------------------------------------------------------------ */
 
 static void put_sentence(Buf *b, const char *text) {
   Buf one = {0};
@@ -173,12 +173,10 @@ static void put_launcher_doc(Buf *b, Arena *a, const Kernel *k) {
                arena_printf(a, "Launches groups %s of threads %s%s.", axes_text(a, NULL, k->groups),
                             axes_text(a, NULL, k->threads), fixed_text(a, k)));
   put_sentence(b, ports_sentence(a, k));
-  put_sentence(
-      b,
-      arena_printf(
-          a,
-          "Returns kg_launch's statuses, KG_OK when there is nothing to do.  Where it is not available: %s.",
-          k->fallback ? k->fallback : "the specification names no fallback"));
+  put_sentence(b, arena_printf(a,
+                               "Returns kg_launch's statuses, KG_OK when there is nothing to do.  "
+                               "Where it is not available: %s.",
+                               k->fallback ? k->fallback : "the specification names no fallback"));
   b->len -= 1; /* the comment ends on the last line */
   buf_puts(b, " */\n");
 }
@@ -187,26 +185,25 @@ char *emit_header(Arena *a, const Library *l) {
   Buf b = {0};
   put_banner(&b, l, "kernels.h: choose, ask for and launch the kernels of this library.");
   b.len -= strlen(" */\n");
-  buf_puts(
-      &b,
-      "\n**\n"
-      "** A launcher takes the inputs, the scalars, the constants that choose an instance, and the outputs, each in the\n"
-      "** specification's order.  Dims are read off the tensors' shapes.  kg_device_message(device) says what was wrong. */\n");
-  buf_puts(
-      &b,
-      "#ifndef KGEN_KERNELS_H\n#define KGEN_KERNELS_H\n\n#include \"kg.h\"\n\n"
-      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-      "extern const kg_kernel *const kg_kernels[]; /* in the specification's order; NULL ends it */\n"
-      "extern const int kg_kernel_count;\n");
+  buf_puts(&b, "\n**\n"
+               "** A launcher takes the inputs, the scalars, the constants that choose an "
+               "instance, and the outputs, each in the\n"
+               "** specification's order.  Dims are read off the tensors' shapes.  "
+               "kg_device_message(device) says what was wrong. */\n");
+  buf_puts(&b, "#ifndef KGEN_KERNELS_H\n#define KGEN_KERNELS_H\n\n#include \"kg.h\"\n\n"
+               "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+               "extern const kg_kernel *const kg_kernels[]; /* in the specification's order; NULL "
+               "ends it */\n"
+               "extern const int kg_kernel_count;\n");
   for (int i = 0; i < l->spec->kernel_count; i++) {
     const Kernel *k = l->spec->kernels[i];
     put_kernel_rule(&b, k);
     buf_printf(&b, "extern const kg_kernel %s_kernel;\nextern const KernelPorts %s_ports;\n\n",
                k->name, k->name);
-    buf_printf(
-        &b,
-        "/* True when this device has a port that it may run; compiles nothing. */\nbool %s_available(const kg_device *device);\n\n",
-        k->name);
+    buf_printf(&b,
+               "/* True when this device has a port that it may run; compiles nothing. */\nbool "
+               "%s_available(const kg_device *device);\n\n",
+               k->name);
     put_launcher_doc(&b, a, k);
     put_launcher(&b, k);
     buf_puts(&b, ";\n");

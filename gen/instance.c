@@ -60,7 +60,7 @@ const char *instance_block(Arena *a, const Kernel *k, const Instance *x, int wav
   return block;
 }
 
-/* ---- choices from a command line ------------------------------------------------------------ */
+/* ---- choices from a command line ------------------------------------------------------------- */
 
 /* "T=f32|f16|bf16 LAYOUT=0|1": what has to be chosen. */
 static void put_choice(Buf *b, const Kernel *k, int i) {
@@ -168,7 +168,7 @@ bool instance_choose(Arena *a, const Kernel *k, char *const *choices, int count,
   return complete;
 }
 
-/* ---- the argument block --------------------------------------------------------------------- */
+/* ---- the argument block ---------------------------------------------------------------------- */
 
 int argument_block(const Kernel *k, BlockField fields[MAX_FIELDS],
                    uint32_t *bytes) {
@@ -196,7 +196,7 @@ int argument_block(const Kernel *k, BlockField fields[MAX_FIELDS],
   return n;
 }
 
-/* ---- what a launch must satisfy ------------------------------------------------------------- */
+/* ---- what a launch must satisfy -------------------------------------------------------------- */
 
 static Expr *made(Arena *a, Expr value) {
   Expr *e = arena_alloc(a, sizeof *e);
@@ -220,7 +220,7 @@ const Expr **kernel_requires(Arena *a, const Kernel *k, int *count) {
   return list;
 }
 
-/* ---- how tensors must be aligned ------------------------------------------------------------ */
+/* ---- how tensors must be aligned ------------------------------------------------------------- */
 
 /* A word that moves four elements, or a cast of a pointer: `(GLOBAL const u32 *)`. */
 static bool moves_wide(Arena *a, const char *text, size_t len) {
@@ -234,7 +234,8 @@ static bool moves_wide(Arena *a, const char *text, size_t len) {
       if (token_is(&t[i], words[w])) return true;
     memmove(kept, kept + 1, 5 * sizeof *kept);
     kept[5] = &t[i];
-    const bool ends = kept[3] && token_is(&t[i], ")") && token_is(kept[4], "*") && kept[3]->kind == TOK_NAME;
+    const bool ends =
+        kept[3] && token_is(&t[i], ")") && token_is(kept[4], "*") && kept[3]->kind == TOK_NAME;
     const int space = ends && kept[2] && token_is(kept[2], "const") ? 1 : 2;
     if (ends && kept[space - 1] && kept[space] && token_is(kept[space], "GLOBAL") &&
         token_is(kept[space - 1], "("))
@@ -254,7 +255,7 @@ uint32_t kernel_align(Arena *a, const Kernel *k, Facts *const *facts) {
   return 0;
 }
 
-/* ---- a port's own constants in an expression ------------------------------------------------ */
+/* ---- a port's own constants in an expression ------------------------------------------------- */
 
 static Expr *substitute(Arena *a, const Port *p, const Expr *e) {
   if (!e) return NULL;

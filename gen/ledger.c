@@ -1,4 +1,5 @@
-/* ledger.c: the rows of the ledger, their file, and what moved.  See ledger.h; the compiling is in ledger_fill.c. */
+/* ledger.c: the rows of the ledger, their file, and what moved.  See ledger.h; the compiling is in
+** ledger_fill.c. */
 #include "ledger.h"
 
 #include <stdlib.h>
@@ -7,8 +8,9 @@
 #include "json.h"
 #include "text_hash.h"
 
-const char *const ledger_column[LEDGER_COLUMNS] = {"vgpr",      "agpr", "sgpr",         "lds",        "scratch", "spills",
-                                                   "occupancy", "code", "instructions", "widest_load"};
+const char *const ledger_column[LEDGER_COLUMNS] = {
+    "vgpr",   "agpr",      "sgpr", "lds",          "scratch",
+    "spills", "occupancy", "code", "instructions", "widest_load"};
 
 /* What is compiled for: between them every generation's family, and both widths. */
 static const struct { const char *name; int wave; } targets[] = {
@@ -44,21 +46,24 @@ Ledger *ledger_wanted(Arena *a, const Library *l) {
       for (int t = 0; t < TARGETS; t++) {
         if (!runs_at(p, targets[t].wave)) continue;
         LedgerRow *row = &ledger->rows[ledger->count++];
-        *row = (LedgerRow){k->name, instance_name(a, k, &instances[j]), targets[t].name, targets[t].wave, "", {0}};
-        text_hash(row->text_hash, instance_block(a, k, &instances[j], targets[t].wave, text->path), text->text);
+        *row = (LedgerRow){
+            k->name, instance_name(a, k, &instances[j]), targets[t].name, targets[t].wave, "", {0}};
+        text_hash(row->text_hash, instance_block(a, k, &instances[j], targets[t].wave, text->path),
+                  text->text);
         for (int c = 0; c < LEDGER_COLUMNS; c++) row->value[c] = -1;
       }
   }
   return ledger;
 }
 
-/* ---- the file: one row a line ------------------------------------------------------------------------------------------ */
+/* ---- the file: one row a line ---------------------------------------------------------------- */
 
 char *ledger_text(Arena *a, const Ledger *ledger) {
   Json j = {0};
   json_open(&j, '{');
   json_key(&j, "what");
-  json_string(&j, "Made by kgen ledger: what the pinned compiler made of each HIP instance; -1 is not known. Do not edit.");
+  json_string(&j, "Made by kgen ledger: what the pinned compiler made of each HIP instance; -1 is "
+                  "not known. Do not edit.");
   json_key(&j, "stamp");
   json_string(&j, "content 00000000000000000000000000000000");
   json_key(&j, "compiler");
@@ -89,7 +94,8 @@ char *ledger_text(Arena *a, const Ledger *ledger) {
   return text;
 }
 
-/* The value of "name" in a line of our own: up to its closing quote, or a number.  NULL: not there. */
+/* The value of "name" in a line of our own: up to its closing quote, or a number.  NULL: not
+** there. */
 static const char *line_string(Arena *a, const char *line, const char *end, const char *name) {
   const char *key = arena_printf(a, "\"%s\": \"", name);
   const char *s = memmem(line, (size_t)(end - line), key, strlen(key));
@@ -99,7 +105,8 @@ static const char *line_string(Arena *a, const char *line, const char *end, cons
   return close == NULL ? NULL : arena_strndup(a, s, (size_t)(close - s));
 }
 
-static bool line_int(Arena *a, const char *line, const char *end, const char *name, int64_t *value) {
+static bool line_int(Arena *a, const char *line, const char *end, const char *name,
+                     int64_t *value) {
   const char *key = arena_printf(a, "\"%s\": ", name);
   const char *s = memmem(line, (size_t)(end - line), key, strlen(key));
   if (s == NULL) return false;
@@ -114,7 +121,8 @@ static bool read_row(Arena *a, const char *line, const char *end, LedgerRow *row
   row->instance = line_string(a, line, end, "instance");
   row->target = line_string(a, line, end, "target");
   const char *hash = line_string(a, line, end, "text");
-  if (!row->kernel || !row->instance || !row->target || !hash || strlen(hash) != 32 || !line_int(a, line, end, "wave", &wave))
+  if (!row->kernel || !row->instance || !row->target || !hash || strlen(hash) != 32 ||
+      !line_int(a, line, end, "wave", &wave))
     return false;
   memcpy(row->text_hash, hash, 33);
   row->wave = (int)wave;
@@ -148,7 +156,7 @@ Ledger *ledger_read(Arena *a, const char *path, const char **why) {
   return NULL;
 }
 
-/* ---- comparing ------------------------------------------------------------------------------------------------------------ */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static bool same_row(const LedgerRow *a, const LedgerRow *b) {
   return strcmp(a->instance, b->instance) == 0 && strcmp(a->target, b->target) == 0;
@@ -170,7 +178,8 @@ int ledger_reuse(Ledger *wanted, const Ledger *old) {
   for (int i = 0; i < wanted->count; i++) {
     LedgerRow *row = &wanted->rows[i];
     const LedgerRow *had = find_row(old, row, &from);
-    if (had != NULL && strcmp(had->text_hash, row->text_hash) == 0) memcpy(row->value, had->value, sizeof row->value);
+    if (had != NULL && strcmp(had->text_hash, row->text_hash) == 0)
+      memcpy(row->value, had->value, sizeof row->value);
     else missing++;
   }
   if (missing == 0) wanted->compiler = old->compiler;
@@ -183,9 +192,10 @@ int ledger_moved(const Ledger *from, const Ledger *to, FILE *out) {
     const LedgerRow *now = &to->rows[i], *had = find_row(from, now, &at);
     for (int c = 0; had != NULL && c < LEDGER_COLUMNS; c++) {
       if (had->value[c] == now->value[c]) continue;
-      if (moved++ == 0) fprintf(out, "%-60s %-8s %-12s %8s %8s\n", "instance", "target", "what", "was", "is");
-      fprintf(out, "%-60s %-8s %-12s %8lld %8lld\n", now->instance, now->target, ledger_column[c], (long long)had->value[c],
-              (long long)now->value[c]);
+      if (moved++ == 0)
+        fprintf(out, "%-60s %-8s %-12s %8s %8s\n", "instance", "target", "what", "was", "is");
+      fprintf(out, "%-60s %-8s %-12s %8lld %8lld\n", now->instance, now->target, ledger_column[c],
+              (long long)had->value[c], (long long)now->value[c]);
     }
   }
   return moved;
@@ -198,10 +208,12 @@ int ledger_over_budget(const Library *l, const Ledger *ledger, FILE *out) {
     const Kernel *k = library_kernel(l, row->kernel, NULL);
     for (int b = 0; k != NULL && b < k->budget_count; b++)
       for (int c = 0; c < LEDGER_COLUMNS; c++) {
-        if (strcmp(ledger_column[c], k->budget[b].name) != 0 || row->value[c] <= k->budget[b].most) continue;
+        if (strcmp(ledger_column[c], k->budget[b].name) != 0 || row->value[c] <= k->budget[b].most)
+          continue;
         over++;
-        fprintf(out, "%s for %s: %s is %lld; the budget of %s (%s:%d) is %lld\n", row->instance, row->target, ledger_column[c],
-                (long long)row->value[c], k->name, k->file, k->line, (long long)k->budget[b].most);
+        fprintf(out, "%s for %s: %s is %lld; the budget of %s (%s:%d) is %lld\n", row->instance,
+                row->target, ledger_column[c], (long long)row->value[c], k->name, k->file, k->line,
+                (long long)k->budget[b].most);
       }
   }
   return over;

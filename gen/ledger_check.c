@@ -20,10 +20,13 @@ int ledger_check(Arena *a, const Library *l, const char *path, const char *comma
   Ledger *wanted = ledger_wanted(a, l);
   const int stale = ledger_reuse(wanted, old);
   if (stale == 0 && wanted->count == old->count) return ledger_over_budget(l, wanted, out);
-  fprintf(out, "%s: stale: %d of %d rows are of texts that have changed, %d of its rows are of none; run '%s'\n", path, stale,
-          wanted->count, old->count - (wanted->count - stale), command);
+  fprintf(out,
+          "%s: stale: %d of %d rows are of texts that have changed, %d of its rows are of none; "
+          "run '%s'\n",
+          path, stale, wanted->count, old->count - (wanted->count - stale), command);
   const long jobs = sysconf(_SC_NPROCESSORS_ONLN);
-  if (ledger_fill(a, l, wanted, ledger_roots(), jobs > 0 ? (int)jobs : 1, NULL, &why) && ledger_moved(old, wanted, out) == 0)
+  if (ledger_fill(a, l, wanted, ledger_roots(), jobs > 0 ? (int)jobs : 1, NULL, &why) &&
+      ledger_moved(old, wanted, out) == 0)
     fprintf(out, "nothing has moved in the rows that both have\n");
   return 1;
 }

@@ -1,7 +1,8 @@
-/* ledger_fill.c: compiles the rows of a ledger by the pinned hipRTC, several at a time.  See ledger.h.
+/* ledger_fill.c: compiles the rows of a ledger by the pinned hipRTC, several at a time.  See
+** ledger.h.
 **
-** Each thread has a compiler of its own (a child process each) and takes the next row that has no values; nothing of the
-** arena is touched by a thread. */
+** Each thread has a compiler of its own (a child process each) and takes the next row that has no
+** values; nothing of the arena is touched by a thread. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +12,23 @@
 #include "disasm.h"
 #include "ledger.h"
 
-/* ---- occupancy -------------------------------------------------------------------------------------------------------- */
+/* ---- occupancy ------------------------------------------------------------------------------- */
 
-/* Waves a SIMD can hold, the vector registers it shares out among them and in which units, and the LDS of the compute unit (of
-** half a work-group processor from gfx10 on) with its SIMDs: LLVM's AMDGPU target (GCNSubtarget, AMDGPUBaseInfo). */
-static const struct Machine { const char *target; int wave_limit, vgprs, unit, lds, simds; } machines[] = {
-    {"gfx908", 10, 256, 4, 65536, 4},   {"gfx90a", 8, 512, 8, 65536, 4},    {"gfx942", 8, 512, 8, 65536, 4},
-    {"gfx950", 8, 512, 8, 163840, 4},   {"gfx1030", 16, 1024, 8, 65536, 2}, {"gfx1100", 16, 1536, 24, 65536, 2},
+/* Waves a SIMD can hold, the vector registers it shares out among them and in which units, and the
+** LDS of the compute unit (of half a work-group processor from gfx10 on) with its SIMDs: LLVM's
+** AMDGPU target (GCNSubtarget, AMDGPUBaseInfo). */
+static const struct Machine {
+  const char *target;
+  int wave_limit, vgprs, unit, lds, simds;
+} machines[] = {
+    {"gfx908", 10, 256, 4, 65536, 4},    {"gfx90a", 8, 512, 8, 65536, 4},
+    {"gfx942", 8, 512, 8, 65536, 4},     {"gfx950", 8, 512, 8, 163840, 4},
+    {"gfx1030", 16, 1024, 8, 65536, 2},  {"gfx1100", 16, 1536, 24, 65536, 2},
     {"gfx1151", 16, 1536, 24, 65536, 2}, {"gfx1201", 16, 1536, 24, 65536, 2},
 };
 
-/* Waves a SIMD that the registers and the shared memory allow; -1 for a machine not in the table. */
+/* Waves a SIMD that the registers and the shared memory allow; -1 for a machine not in the
+** table. */
 static int64_t occupancy(const char *target, const kg_code_object *o, int wave) {
   const struct Machine *m = NULL;
   for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
@@ -38,7 +45,7 @@ static int64_t occupancy(const char *target, const kg_code_object *o, int wave) 
   return waves < m->wave_limit ? waves : m->wave_limit;
 }
 
-/* ---- the work ------------------------------------------------------------------------------------------------------------ */
+/* ---- the work -------------------------------------------------------------------------------- */
 
 typedef struct Work { LedgerRow *row; const char *text, *file; const char *const *options; } Work;
 
@@ -91,7 +98,8 @@ static void *fill_rows(void *data) {
   kg_error error = {0};
   kg_hip_compiler *compiler = NULL;
   const kg_hip_choice choice = {s->root, 0};
-  if (kg_hip_compiler_open(&choice, &compiler, &error) != KG_OK) return give_up(s, "", error.message), NULL;
+  if (kg_hip_compiler_open(&choice, &compiler, &error) != KG_OK)
+    return give_up(s, "", error.message), NULL;
   for (;;) {
     pthread_mutex_lock(&s->lock);
     const int mine = s->failed || s->next == s->count ? -1 : s->next++;
@@ -128,15 +136,18 @@ static int collect(Arena *a, const Library *l, Ledger *wanted, Work *work) {
       if (row->value[LC_VGPR] >= 0) continue;
       for (int j = 0; j < instance_count; j++)
         if (strcmp(instance_name(a, k, &instances[j]), row->instance) == 0)
-          work[count++] = (Work){row, arena_printf(a, "%s%s", instance_block(a, k, &instances[j], row->wave, text->path), text->text),
-                                 text->path, options};
+          work[count++] = (Work){
+              row,
+              arena_printf(a, "%s%s", instance_block(a, k, &instances[j], row->wave, text->path),
+                           text->text),
+              text->path, options};
     }
   }
   return count;
 }
 
-bool ledger_fill(Arena *a, const Library *l, Ledger *wanted, const char *roots, int jobs, void (*progress)(int, int),
-                 const char **why) {
+bool ledger_fill(Arena *a, const Library *l, Ledger *wanted, const char *roots, int jobs,
+                 void (*progress)(int, int), const char **why) {
   Shared s = {.lock = PTHREAD_MUTEX_INITIALIZER, .progress = progress};
   pthread_t threads[64];
   int started = 0;
@@ -147,7 +158,8 @@ bool ledger_fill(Arena *a, const Library *l, Ledger *wanted, const char *roots, 
   kg_error error = {0};
   kg_hip_compiler *compiler = NULL;
   const kg_hip_choice choice = {s.root, 0};
-  if (kg_hip_compiler_open(&choice, &compiler, &error) != KG_OK) return *why = arena_strdup(a, error.message), false;
+  if (kg_hip_compiler_open(&choice, &compiler, &error) != KG_OK)
+    return *why = arena_strdup(a, error.message), false;
   wanted->compiler = arena_strdup(a, kg_hip_compiler_version(compiler));
   kg_hip_compiler_close(compiler);
 

@@ -1,7 +1,8 @@
 /* lex.c: enough of C++ to substitute words and leave the rest as it is.
 **
-** The tokens of a text cover it without gaps, so joining them gives the text back.  An unterminated comment or string
-** runs to the end of the text (of the line, for strings); it is libclang that complains about it. */
+** The tokens of a text cover it without gaps, so joining them gives the text back.  An unterminated
+** comment or string runs to the end of the text (of the line, for strings); it is libclang that
+** complains about it. */
 #include "kgen.h"
 
 #include <string.h>
@@ -12,9 +13,12 @@ static bool starts_name(char c) {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
+static bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
+}
 
-/* The end of a line that starts at s, over lines joined by a backslash; the newline is not part of it. */
+/* The end of a line that starts at s, over lines joined by a backslash; the newline is not part of
+** it. */
 static const char *line_end(const char *s, const char *end) {
   for (; s < end && *s != '\n'; s++)
     if (*s == '\\' && s + 1 < end) s++;
@@ -46,8 +50,9 @@ static const char *number_end(const char *s, const char *end) {
   return s;
 }
 
-static const char *const puncts[] = {"<<=", ">>=", "...", "->*", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=",
-                                     "&&",  "||",  "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "::", "##"};
+static const char *const puncts[] = {"<<=", ">>=", "...", "->*", "->", "++", "--", "<<", ">>",
+                                     "<=",  ">=",  "==",  "!=",  "&&", "||", "+=", "-=", "*=",
+                                     "/=",  "%=",  "&=",  "|=",  "^=", "::", "##"};
 
 static const char *punct_end(const char *s, const char *end) {
   for (size_t i = 0; i < sizeof puncts / sizeof *puncts; i++) {
@@ -91,7 +96,8 @@ static const char *token_end(const char *s, const char *end, bool line_start, To
 }
 
 Token *lex(Arena *a, const char *text, size_t len, int *count) {
-  /* One token a character is the most there can be; arenas are freed whole, so count first instead. */
+  /* One token a character is the most there can be; arenas are freed whole, so count first
+     instead. */
   Token *tokens = NULL;
   for (int pass = 0; pass < 2; pass++) {
     int n = 0, line = 1;
@@ -111,4 +117,6 @@ Token *lex(Arena *a, const char *text, size_t len, int *count) {
   return tokens;
 }
 
-bool token_is(const Token *t, const char *s) { return strlen(s) == (size_t)t->len && memcmp(t->s, s, (size_t)t->len) == 0; }
+bool token_is(const Token *t, const char *s) {
+  return strlen(s) == (size_t)t->len && memcmp(t->s, s, (size_t)t->len) == 0;
+}

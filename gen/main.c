@@ -14,7 +14,8 @@ static const Entry entries[] = {
     {"", "", "bring generated/ up to date; only what changed is written", cmd_generate},
     {"check", "", "name each generated file that is stale, edited, missing or orphan", cmd_check},
     {"ports", "", "the matrix of kernels and ports (text, --json, --markdown)", cmd_ports},
-    {"verify", "[KERNEL...]", "put every text to real compilers and run it lane by lane", cmd_verify},
+    {"verify", "[KERNEL...]", "put every text to real compilers and run it lane by lane",
+     cmd_verify},
     {"run", "KERNEL [NAME=VALUE...]",
      "launch once on made-up data, compare with the reference, time", cmd_run},
     {"explain", "FILE:LINE", "generated line to body line, specification and siblings; and back",
@@ -30,9 +31,9 @@ static const Entry entries[] = {
 enum { ENTRIES = sizeof entries / sizeof *entries };
 
 static int help(void) {
-  printf(
-      "usage: kgen [COMMAND] [OPTION...]\n\n"
-      "Write a GPU kernel once; get Metal, CUDA and HIP text, tables and launchers.\n\ncommands:\n");
+  printf("usage: kgen [COMMAND] [OPTION...]\n\n"
+         "Write a GPU kernel once; get Metal, CUDA and HIP text, tables and "
+         "launchers.\n\ncommands:\n");
   for (int i = 0; i < ENTRIES; i++) {
     char left[64];
     snprintf(left, sizeof left, "kgen%s%s%s%s", entries[i].name[0] ? " " : "", entries[i].name,

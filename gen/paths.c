@@ -1,4 +1,5 @@
-/* paths.c: paths as a specification's reader sees them, and as this process opens them.  See library.h. */
+/* paths.c: paths as a specification's reader sees them, and as this process opens them.  See
+** library.h. */
 #include <string.h>
 
 #include "library.h"

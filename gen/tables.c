@@ -19,7 +19,7 @@ static const char *const dtype_symbol[DTYPES] = {
 static const char *const named_slots[] = {"metal", "cuda", "rocm"};
 enum { SLOTS = 3 };
 
-/* ---- expressions: each distinct one of a kernel is a table of its own ----------------------- */
+/* ---- expressions: each distinct one of a kernel is a table of its own ------------------------ */
 
 typedef struct Tables { /* of the kernel at hand */
   Buf *b;
@@ -94,7 +94,7 @@ static void put_exprs(Tables *t) {
   if (t->count) buf_puts(t->b, "\n");
 }
 
-/* ---- types, constants, dims, scalars, arguments --------------------------------------------- */
+/* ---- types, constants, dims, scalars, arguments ---------------------------------------------- */
 
 static void put_params(Buf *b, const Kernel *k) {
   if (k->type_count) buf_printf(b, "static const kg_type_param %s_types[] = {\n", k->name);
@@ -116,10 +116,11 @@ static void put_params(Buf *b, const Kernel *k) {
   if (k->const_count) buf_printf(b, "static const kg_const_param %s_consts[] = {\n", k->name);
   for (int i = 0; i < k->const_count; i++) {
     const Const *c = &k->consts[i];
-    buf_printf(
-        b,
-        "  {.name = \"%s\", .is_bool = %s, .in_key = %s, .count = %d, .values = %s_const%d_values},\n",
-        c->name, c->is_bool ? "true" : "false", c->in_key ? "true" : "false", c->count, k->name, i);
+    buf_printf(b,
+               "  {.name = \"%s\", .is_bool = %s, .in_key = %s, .count = %d, .values = "
+               "%s_const%d_values},\n",
+               c->name, c->is_bool ? "true" : "false", c->in_key ? "true" : "false", c->count,
+               k->name, i);
   }
   if (k->const_count) buf_puts(b, "};\n");
   if (k->dim_count) buf_printf(b, "static const char *const %s_dims[] = {", k->name);
@@ -168,7 +169,7 @@ static void put_args(Tables *t) {
   if (t->require_count) buf_puts(b, "};\n");
 }
 
-/* ---- ports ---------------------------------------------------------------------------------- */
+/* ---- ports ----------------------------------------------------------------------------------- */
 
 const char *text_symbol(Arena *a, const Kernel *k, const Port *p) {
   return arena_printf(a, "kg_text_%s_%s", p->backend->name, k->name);
@@ -272,7 +273,7 @@ static void put_ports(Tables *t) {
   buf_puts(b, "};\n");
 }
 
-/* ---- the kernel, its argument block, its functions ------------------------------------------ */
+/* ---- the kernel, its argument block, its functions ------------------------------------------- */
 
 static void put_list(Buf *b, const Kernel *k, const char *count, const char *list, int n) {
   buf_printf(b, "  .%s = %d, .%s = ", count, n, list);
@@ -318,14 +319,14 @@ static void put_block(Buf *b, const Kernel *k) {
   }
   buf_puts(b, "};\n");
   for (int i = 0; i < n; i++)
-    buf_printf(
-        b,
-        "_Static_assert(offsetof(struct %s_args, %s) == %u, \"%s: %s is not where its entry expects it\");\n",
-        k->name, fields[i].name, fields[i].offset, k->name, fields[i].name);
-  buf_printf(
-      b,
-      "_Static_assert(sizeof(struct %s_args) == %u, \"%s: the argument block has another size\");\n",
-      k->name, bytes, k->name);
+    buf_printf(b,
+               "_Static_assert(offsetof(struct %s_args, %s) == %u, \"%s: %s is not where its entry "
+               "expects it\");\n",
+               k->name, fields[i].name, fields[i].offset, k->name, fields[i].name);
+  buf_printf(b,
+             "_Static_assert(sizeof(struct %s_args) == %u, \"%s: the argument block has another "
+             "size\");\n",
+             k->name, bytes, k->name);
 }
 
 /* A name for a local variable that is none of the parameters'. */
@@ -378,13 +379,13 @@ static void put_functions(Buf *b, Arena *a, const Kernel *k) {
 char *emit_tables(Arena *a, const Library *l) {
   Buf b = {0};
   put_banner(&b, l, "kernels.c: the tables behind kernels.h.");
-  buf_puts(
-      &b,
-      "#include \"kernels.h\"\n\n"
-      "_Static_assert(sizeof(void *) == 8, \"the device entries take 64-bit addresses\");\n\n"
-      "/* A null pointer becomes a tensor that no kernel accepts, so that kg_launch says which one it was. */\n"
-      "static kg_tensor kg_tensor_at(const kg_tensor *t) {\n"
-      "  return t ? *t : (kg_tensor){.data = NULL, .dtype = KG_DTYPES, .rank = -1};\n}\n");
+  buf_puts(&b,
+           "#include \"kernels.h\"\n\n"
+           "_Static_assert(sizeof(void *) == 8, \"the device entries take 64-bit addresses\");\n\n"
+           "/* A null pointer becomes a tensor that no kernel accepts, so that kg_launch says "
+           "which one it was. */\n"
+           "static kg_tensor kg_tensor_at(const kg_tensor *t) {\n"
+           "  return t ? *t : (kg_tensor){.data = NULL, .dtype = KG_DTYPES, .rank = -1};\n}\n");
   for (int i = 0; i < l->spec->kernel_count; i++) {
     const Kernel *k = l->spec->kernels[i];
     Tables t = {.b = &b, .a = a, .k = k};

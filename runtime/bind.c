@@ -27,7 +27,7 @@ static const char *fallback(const kg_kernel *k) {
                                                                : "none is given";
 }
 
-/* ---- null pointers, damaged tables ---------------------------------------------------------- */
+/* ---- null pointers, damaged tables ----------------------------------------------------------- */
 
 kg_status kg_call_check(const kg_call *call, kg_error *error) {
   if (!call || !call->kernel) {
@@ -44,14 +44,15 @@ kg_status kg_call_check(const kg_call *call, kg_error *error) {
                    k->name, k->arg_count);
   for (int i = 0; i < k->arg_count; i++)
     if (call->tensors[i].rank < 0) /* what a generated launcher passes for a null pointer */
-      return kg_fail(error, KG_BAD_ARGUMENT, "%s: %s is a null pointer; a tensor is expected", k->name, k->args[i].name);
+      return kg_fail(error, KG_BAD_ARGUMENT, "%s: %s is a null pointer; a tensor is expected",
+                     k->name, k->args[i].name);
   if (k->scalar_count > 0 && !call->scalars)
     return kg_fail(error, KG_BAD_ARGUMENT, "%s: the scalars are a null pointer; it takes %d",
                    k->name, k->scalar_count);
   return KG_OK;
 }
 
-/* ---- dtypes, constants ---------------------------------------------------------------------- */
+/* ---- dtypes, constants ----------------------------------------------------------------------- */
 
 static kg_status check_dtypes(Bind *b) {
   const kg_kernel *const k = b->kernel;
@@ -118,7 +119,7 @@ static kg_status check_constants(Bind *b) {
   return KG_OK;
 }
 
-/* ---- ranks, shapes, dims -------------------------------------------------------------------- */
+/* ---- ranks, shapes, dims --------------------------------------------------------------------- */
 
 static kg_status check_ranks(Bind *b) {
   for (int i = 0; i < b->kernel->arg_count; i++) {
@@ -217,7 +218,7 @@ static kg_status check_shapes(Bind *b) {
   return KG_OK;
 }
 
-/* ---- sizes, memory -------------------------------------------------------------------------- */
+/* ---- sizes, memory --------------------------------------------------------------------------- */
 
 static kg_status check_sizes(Bind *b) {
   const kg_kernel *const k = b->kernel;
@@ -250,9 +251,11 @@ static kg_status check_sizes(Bind *b) {
   return KG_OK;
 }
 
-/* What the kernel language moves four at a time, or reads as words: no index array is among them. */
+/* What the kernel language moves four at a time, or reads as words: no index array is among
+** them. */
 static bool read_at_once(kg_dtype dtype) {
-  return dtype == KG_F32 || dtype == KG_F16 || dtype == KG_BF16 || dtype == KG_U32 || dtype == KG_U8;
+  return dtype == KG_F32 || dtype == KG_F16 || dtype == KG_BF16 || dtype == KG_U32 ||
+         dtype == KG_U8;
 }
 
 static kg_status check_addresses(Bind *b) {
@@ -273,10 +276,11 @@ static kg_status check_addresses(Bind *b) {
                      k->name, k->args[i].name, element);
     }
     if (k->align && read_at_once(t->dtype) && address % k->align != 0) {
-      return kg_fail(b->error, KG_BAD_ARGUMENT,
-                     "%s: the memory of %s does not begin at a multiple of %u bytes, and the kernel "
-                     "reads several elements at once; copy it to memory that does",
-                     k->name, k->args[i].name, k->align);
+      return kg_fail(
+          b->error, KG_BAD_ARGUMENT,
+          "%s: the memory of %s does not begin at a multiple of %u bytes, and the kernel "
+          "reads several elements at once; copy it to memory that does",
+          k->name, k->args[i].name, k->align);
     }
     if (UINTPTR_MAX - address < b->bytes[i]) {
       return kg_fail(b->error, KG_TOO_LARGE, "%s: the memory of %s passes the last address",
@@ -318,7 +322,7 @@ static kg_status check_devices(Bind *b) {
   return KG_OK;
 }
 
-/* ---- requirements, aliasing ----------------------------------------------------------------- */
+/* ---- requirements, aliasing ------------------------------------------------------------------ */
 
 /* "rows = 8, D = 4096": the dims and integer scalars that an expression names. */
 static void list_values(const Bind *b, const kg_expr *e, char *text, size_t bytes) {

@@ -1,4 +1,5 @@
-/* device.h: what a device is.  One struct of functions a backend; ports.c, launch.c and cache.c know no other. */
+/* device.h: what a device is.  One struct of functions a backend; ports.c, launch.c and cache.c
+** know no other. */
 #ifndef KG_DEVICE_H
 #define KG_DEVICE_H
 
@@ -21,36 +22,41 @@ typedef struct kg_blob { void *bytes; size_t size; } kg_blob; /* a code object; 
 
 typedef struct kg_function kg_function; /* a loaded entry; the device's own */
 
-/* shared_bytes: to be added at launch to what the text itself declares; kgen's texts declare all of it, so it is 0. */
+/* shared_bytes: to be added at launch to what the text itself declares; kgen's texts declare all of
+** it, so it is 0. */
 typedef struct kg_grid { uint32_t groups[3], threads[3]; uint32_t shared_bytes; } kg_grid;
 
 typedef struct kg_device_ops {
   const char *backend; /* whose texts: "hip" */
 
-  /* Open device number index.  Fills self (below).  mode is what stood after a slash in the name, or "".  It may put other
-  ** functions into device->ops (the SIMT device does, to be of the backend that mode names). */
+  /* Open device number index.  Fills self (below).  mode is what stood after a slash in the name,
+  ** or "".  It may put other functions into device->ops (the SIMT device does, to be of the backend
+  ** that mode names). */
   kg_status (*open)(kg_device *device, int index, const char *mode, kg_error *error);
   void (*close)(kg_device *device);
 
   kg_status (*alloc)(kg_device *device, size_t bytes, void **address, kg_error *error);
   void (*free)(kg_device *device, void *address);
   kg_status (*upload)(kg_device *device, void *to, const void *from, size_t bytes, kg_error *error);
-  kg_status (*download)(kg_device *device, void *to, const void *from, size_t bytes, kg_error *error);
+  kg_status (*download)(kg_device *device, void *to, const void *from, size_t bytes,
+                        kg_error *error);
   kg_status (*synchronize)(kg_device *device, kg_error *error);
 
-  /* Compile; the log comes with the error, mapped to the body's lines.  KG_BAD_TARGET, KG_NO_COMPILER, KG_COMPILE_FAILED. */
+  /* Compile; the log comes with the error, mapped to the body's lines.  KG_BAD_TARGET,
+     KG_NO_COMPILER, KG_COMPILE_FAILED. */
   kg_status (*compile)(kg_device *device, const kg_source *source, kg_blob *blob, kg_error *error);
-  kg_status (*load)(kg_device *device, const kg_blob *blob, const char *entry, kg_function **function, kg_error *error);
+  kg_status (*load)(kg_device *device, const kg_blob *blob, const char *entry,
+                    kg_function **function, kg_error *error);
   void (*unload)(kg_device *device, kg_function *function);
 
   /* args: the argument block, laid out as the entry's parameter list in C (natural alignment). */
-  kg_status (*launch)(kg_device *device, kg_function *function, const kg_grid *grid, const void *args, size_t bytes,
-                      kg_error *error);
+  kg_status (*launch)(kg_device *device, kg_function *function, const kg_grid *grid,
+                      const void *args, size_t bytes, kg_error *error);
 
-  /* As launch, of a call that has been checked: for a device that wants to know the tensors' names and sizes.  NULL: kg_launch
-  ** uses launch. */
-  kg_status (*launch_call)(kg_device *device, kg_function *function, const kg_grid *grid, const void *args, size_t bytes,
-                           const kg_call *call, kg_error *error);
+  /* As launch, of a call that has been checked: for a device that wants to know the tensors' names
+  ** and sizes.  NULL: kg_launch uses launch. */
+  kg_status (*launch_call)(kg_device *device, kg_function *function, const kg_grid *grid,
+                           const void *args, size_t bytes, const kg_call *call, kg_error *error);
 } kg_device_ops;
 
 struct kg_cache;
@@ -69,9 +75,10 @@ struct kg_device {
 
 extern const kg_device_ops kg_device_hip, kg_device_cuda, kg_device_simt;
 
-/* Opens a device of any kind, one that has no row in devices.c too.  name is what kg_device_name says until open says more. */
-kg_status kg_device_open_with(const kg_device_ops *ops, const char *name, int index, const char *mode, kg_device **device,
-                              kg_error *error);
+/* Opens a device of any kind, one that has no row in devices.c too.  name is what kg_device_name
+** says until open says more. */
+kg_status kg_device_open_with(const kg_device_ops *ops, const char *name, int index,
+                              const char *mode, kg_device **device, kg_error *error);
 
 /* Keeps the sentence as this thread's last failure on the device; returns its status. */
 kg_status kg_device_report(const kg_device *device, const kg_error *error);

@@ -1,11 +1,13 @@
 /* kg.h: choose, load and launch the kernels that kgen generated.
 **
-** A program includes generated/kernels.h, links generated/kernels.c and generated/texts.c with this library, opens
-** a device and calls `<kernel>_launch`.  Every call that can fail returns a kg_status; the sentence that goes with the
-** last failure of the calling thread on a device is kg_device_message(device).  There is no global state; a device may
-** be shared by threads.  Nothing here aborts.
+** A program includes generated/kernels.h, links generated/kernels.c and generated/texts.c with this
+** library, opens a device and calls `<kernel>_launch`.  Every call that can fail returns a
+** kg_status; the sentence that goes with the last failure of the calling thread on a device is
+** kg_device_message(device).  There is no global state; a device may be shared by threads.  Nothing
+** here aborts.
 **
-** Units: sizes in bytes where the name says bytes, else in elements; times in seconds; shapes are outermost first. */
+** Units: sizes in bytes where the name says bytes, else in elements; times in seconds; shapes are
+** outermost first. */
 #ifndef KG_H
 #define KG_H
 
@@ -25,25 +27,26 @@ extern "C" {
 #define KG_MAX_SCALARS 16
 #define KG_NAME_BYTES 512 /* an instance's name with its NUL */
 
-/* ---- status ------------------------------------------------------------------------------------------------ */
+/* ---- status ---------------------------------------------------------------------------------- */
 
 typedef enum kg_status {
   KG_OK = 0,
-  KG_BAD_ARGUMENT,  /* a null pointer, an unknown name */
-  KG_BAD_DTYPE,     /* a tensor's dtype is not one the kernel is made for, or two that must agree differ */
+  KG_BAD_ARGUMENT, /* a null pointer, an unknown name */
+  KG_BAD_DTYPE,    /* a tensor's dtype is not one the kernel is made for, or two differ */
   KG_BAD_RANK,
-  KG_BAD_SHAPE,     /* a shape equation of the specification does not hold */
+  KG_BAD_SHAPE, /* a shape equation of the specification does not hold */
   KG_NOT_CONTIGUOUS,
-  KG_ALIASED,       /* an output overlaps another argument */
-  KG_BAD_CONSTANT,  /* an instance constant with a value the specification does not list */
+  KG_ALIASED,      /* an output overlaps another argument */
+  KG_BAD_CONSTANT, /* an instance constant with a value the specification does not list */
   KG_REQUIRE_FAILED,
-  KG_TOO_LARGE,     /* a dimension, a size or the launch grid passes what the kernel or the backend can address */
-  KG_NO_PORT,       /* the slot is empty; the message carries the reason and the fallback */
-  KG_BAD_WIDTH,     /* the port is not for this device's wavefront width */
-  KG_LIMIT,         /* threads or shared memory over the device's limit */
-  KG_WRONG_DEVICE,  /* a tensor lives on another device */
-  KG_BAD_TARGET,    /* the compiler does not know the architecture */
-  KG_NO_COMPILER,   /* the run-time compiler could not be found or loaded */
+  KG_TOO_LARGE, /* a dimension, a size or the launch grid passes what the kernel or the backend can
+                   address */
+  KG_NO_PORT,   /* the slot is empty; the message carries the reason and the fallback */
+  KG_BAD_WIDTH, /* the port is not for this device's wavefront width */
+  KG_LIMIT,     /* threads or shared memory over the device's limit */
+  KG_WRONG_DEVICE, /* a tensor lives on another device */
+  KG_BAD_TARGET,   /* the compiler does not know the architecture */
+  KG_NO_COMPILER,  /* the run-time compiler could not be found or loaded */
   KG_COMPILE_FAILED,
   KG_NO_DEVICE,
   KG_DEVICE_FAILED, /* the driver reported an error */
@@ -54,13 +57,14 @@ typedef enum kg_status {
 /* The status in words ("bad dtype"), for logs; never NULL. */
 const char *kg_status_name(kg_status status);
 
-/* A failure with its sentence, where there is no device to keep it on.  message is always NUL-terminated. */
+/* A failure with its sentence, where there is no device to keep it on.  message is always
+** NUL-terminated. */
 typedef struct kg_error {
   kg_status status;
   char message[2048];
 } kg_error;
 
-/* ---- dtypes, tensors ---------------------------------------------------------------------------------------- */
+/* ---- dtypes, tensors ------------------------------------------------------------------------- */
 
 typedef enum kg_dtype {
   KG_F32, KG_F16, KG_BF16, KG_I8, KG_U8, KG_I16, KG_U16, KG_I32, KG_U32, KG_I64, KG_U64, KG_DTYPES
@@ -68,7 +72,8 @@ typedef enum kg_dtype {
 
 size_t kg_dtype_bytes(kg_dtype dtype);         /* 0 for a value that is no dtype */
 const char *kg_dtype_name(kg_dtype dtype);     /* kgen's spelling: "bf16" */
-const char *kg_dtype_mlx_name(kg_dtype dtype); /* MLX's spelling: "bfloat16", as in instance names */
+/* MLX's spelling: "bfloat16", as in instance names */
+const char *kg_dtype_mlx_name(kg_dtype dtype);
 
 /* The nearest value of a storage type (f32, f16, bf16) to x, ties to even; NaN stays NaN. */
 uint16_t kg_f16_from_f64(double x);
@@ -78,8 +83,9 @@ double kg_f64_from_bf16(uint16_t bits);
 
 typedef struct kg_device kg_device;
 
-/* A tensor is a view; it owns nothing.  strides are in elements; kernels take row-contiguous tensors only, and a
-** launcher refuses others.  data is an address on the tensor's device (host memory for the SIMT devices). */
+/* A tensor is a view; it owns nothing.  strides are in elements; kernels take row-contiguous
+** tensors only, and a launcher refuses others.  data is an address on the tensor's device (host
+** memory for the SIMT devices). */
 typedef struct kg_tensor {
   void *data;
   kg_dtype dtype;
@@ -90,19 +96,35 @@ typedef struct kg_tensor {
 } kg_tensor;
 
 /* A row-contiguous view of rank dimensions over data. */
-kg_tensor kg_tensor_of(const kg_device *device, void *data, kg_dtype dtype, int rank, const int64_t *shape);
+kg_tensor kg_tensor_of(const kg_device *device, void *data, kg_dtype dtype, int rank,
+                       const int64_t *shape);
 
-/* ---- what the generator writes: kernels and their ports ------------------------------------------------------- */
+/* ---- what the generator writes: kernels and their ports -------------------------------------- */
 
-/* Expressions over dims, constants and integer scalars: postfix, evaluated in checked 64-bit arithmetic; comparisons
-** give 0 or 1.  A variable's number counts dims first, then constants, then scalars (as in kg_kernel). */
+/* Expressions over dims, constants and integer scalars: postfix, evaluated in checked 64-bit
+** arithmetic; comparisons give 0 or 1.  A variable's number counts dims first, then constants, then
+** scalars (as in kg_kernel). */
 typedef enum kg_op {
-  KG_OP_INT, KG_OP_VAR,                                               /* value: the number; the variable */
-  KG_OP_ADD, KG_OP_SUB, KG_OP_MUL, KG_OP_DIV, KG_OP_MOD,              /* floor division; by zero is an error */
-  KG_OP_CEIL_DIV, KG_OP_MIN, KG_OP_MAX,
-  KG_OP_EQ, KG_OP_NE, KG_OP_LT, KG_OP_LE, KG_OP_GT, KG_OP_GE,
-  KG_OP_AND, KG_OP_OR, KG_OP_NOT,
-  KG_OP_WHEN                                                          /* condition, then, else: all are evaluated */
+  KG_OP_INT,
+  KG_OP_VAR, /* value: the number; the variable */
+  KG_OP_ADD,
+  KG_OP_SUB,
+  KG_OP_MUL,
+  KG_OP_DIV,
+  KG_OP_MOD, /* floor division; by zero is an error */
+  KG_OP_CEIL_DIV,
+  KG_OP_MIN,
+  KG_OP_MAX,
+  KG_OP_EQ,
+  KG_OP_NE,
+  KG_OP_LT,
+  KG_OP_LE,
+  KG_OP_GT,
+  KG_OP_GE,
+  KG_OP_AND,
+  KG_OP_OR,
+  KG_OP_NOT,
+  KG_OP_WHEN /* condition, then, else: all are evaluated */
 } kg_op;
 
 typedef struct kg_step { uint8_t op; int64_t value; } kg_step;
@@ -113,17 +135,23 @@ typedef struct kg_expr {
   const kg_step *steps;
 } kg_expr;
 
-typedef struct kg_type_param { const char *name; uint32_t dtypes; /* bit (1 << kg_dtype) */ } kg_type_param;
+typedef struct kg_type_param {
+  const char *name;
+  uint32_t dtypes; /* bit (1 << kg_dtype) */
+} kg_type_param;
 
 typedef struct kg_const_param {
   const char *name;
   bool is_bool;
-  bool in_key;            /* an instance chooses it, and its name carries it; else it is fixed (one value) */
+  bool in_key; /* an instance chooses it, and its name carries it; else it is fixed (one value) */
   int count;              /* of values */
   const int64_t *values;  /* the allowed ones, the first is the default */
 } kg_const_param;
 
-typedef struct kg_scalar_param { const char *name; kg_dtype dtype; /* f32, i32 or u32 */ } kg_scalar_param;
+typedef struct kg_scalar_param {
+  const char *name;
+  kg_dtype dtype; /* f32, i32 or u32 */
+} kg_scalar_param;
 
 typedef struct kg_arg {
   const char *name;
@@ -138,7 +166,8 @@ typedef struct kg_port {
   const char *backend;    /* "metal", "cuda", "hip" */
   const char *file;       /* where the text is committed: "hip/fused_xielu.hip" under generated/ */
   const char *text;
-  const char *const *options; /* for the run-time compiler, NULL-terminated; the target is added by the device */
+  /* for the run-time compiler, NULL-terminated; the target is added by the device */
+  const char *const *options;
   unsigned waves;         /* the widths that the body is right for: KG_WAVE32 | KG_WAVE64 */
   kg_expr groups[3];      /* of threads */
   kg_expr threads[3];     /* in a group; constants only */
@@ -149,7 +178,11 @@ typedef struct kg_port {
 #define KG_WAVE64 2u
 
 /* A port on a backend that has no named slot. */
-typedef struct kg_other_port { const char *backend; const kg_port *port; const char *why; } kg_other_port;
+typedef struct kg_other_port {
+  const char *backend;
+  const kg_port *port;
+  const char *why;
+} kg_other_port;
 
 typedef struct KernelPorts {
   const char *kernel;
@@ -168,32 +201,37 @@ typedef struct kg_kernel {
   int arg_count; const kg_arg *args;                /* inputs, then outputs */
   int require_count; const kg_expr *require;
   const KernelPorts *ports;
-  uint32_t align; /* memory of floats, u32 and u8 begins at a multiple of so many bytes; 0: of an element's size */
+  /* memory of floats, u32 and u8 begins at a multiple of so many bytes; 0: of an element's size */
+  uint32_t align;
 } kg_kernel;
 
-/* ---- ports ----------------------------------------------------------------------------------------------------- */
+/* ---- ports ----------------------------------------------------------------------------------- */
 
-/* The port of this kernel that this device may run.  KG_NO_PORT, KG_BAD_WIDTH; *port is NULL then, and *error (may be
-** NULL) says which kernel, which backend, why, and the fallback.  Never compiles anything. */
-kg_status kg_select_port(const KernelPorts *ports, const kg_device *device, const kg_port **port, kg_error *error);
+/* The port of this kernel that this device may run.  KG_NO_PORT, KG_BAD_WIDTH; *port is NULL then,
+** and *error (may be NULL) says which kernel, which backend, why, and the fallback.  Never compiles
+** anything. */
+kg_status kg_select_port(const KernelPorts *ports, const kg_device *device, const kg_port **port,
+                         kg_error *error);
 
 /* The same question through the same function. */
 bool kg_has_port(const KernelPorts *ports, const kg_device *device);
 
-/* ---- devices ------------------------------------------------------------------------------------------------------ */
+/* ---- devices --------------------------------------------------------------------------------- */
 
-/* name: "hip", "cuda" (with ":N" for device N), "simt32", "simt64", or "best": the first AMD, then NVIDIA GPU, else simt32.
-** "simt32/cuda" and "simt32/metal" run another backend's text on the CPU; "simt32+check", "simt32/cuda+check" and so on
-** watch each access to memory (simt_check.h).  The caller closes it.
-** KG_BAD_ARGUMENT (unknown name), KG_NO_DEVICE, KG_NO_COMPILER. */
+/* name: "hip", "cuda" (with ":N" for device N), "simt32", "simt64", or "best": the first AMD, then
+** NVIDIA GPU, else simt32. "simt32/cuda" and "simt32/metal" run another backend's text on the CPU;
+** "simt32+check", "simt32/cuda+check" and so on watch each access to memory (simt_check.h).  The
+** caller closes it. KG_BAD_ARGUMENT (unknown name), KG_NO_DEVICE, KG_NO_COMPILER. */
 kg_status kg_device_open(const char *name, kg_device **device, kg_error *error);
 void kg_device_close(kg_device *device);
 
-const char *kg_device_name(const kg_device *device);    /* as opened, with what it is: "simt64 (CPU, HIP text)" */
+/* As opened, with what it is: "simt64 (CPU, HIP text)". */
+const char *kg_device_name(const kg_device *device);
 const char *kg_device_backend(const kg_device *device); /* whose texts it runs: "hip" */
 const char *kg_device_target(const kg_device *device);  /* exact: "gfx90a:sramecc+:xnack-" */
 int kg_device_wave(const kg_device *device);            /* lanes; 0: the query failed */
-const char *kg_device_message(const kg_device *device); /* this thread's last failure there; "" if none */
+/* this thread's last failure there; "" if none */
+const char *kg_device_message(const kg_device *device);
 
 /* Memory on the device; contents are undefined.  KG_OUT_OF_MEMORY, KG_DEVICE_FAILED. */
 kg_status kg_device_alloc(kg_device *device, size_t bytes, void **address);
@@ -202,7 +240,7 @@ kg_status kg_device_upload(kg_device *device, void *to, const void *from_host, s
 kg_status kg_device_download(kg_device *device, void *to_host, const void *from, size_t bytes);
 kg_status kg_device_synchronize(kg_device *device);
 
-/* ---- instances and launches ------------------------------------------------------------------------------------------ */
+/* ---- instances and launches ------------------------------------------------------------------ */
 
 /* One choice of dtypes, constants and width. */
 typedef struct kg_instance {
@@ -212,12 +250,14 @@ typedef struct kg_instance {
   int wave;
 } kg_instance;
 
-/* `custom_kernel_<kernel>` and, in key order, `_` + each dtype (MLX's spelling) and each constant in the key (decimal;
-** booleans t or f).  KG_TOO_LARGE when it does not fit. */
+/* `custom_kernel_<kernel>` and, in key order, `_` + each dtype (MLX's spelling) and each constant
+** in the key (decimal; booleans t or f).  KG_TOO_LARGE when it does not fit. */
 kg_status kg_instance_name(const kg_instance *instance, char name[KG_NAME_BYTES], kg_error *error);
 
-/* The full text that is compiled: the instance block, then the port's text.  The caller frees *text.  KG_OUT_OF_MEMORY. */
-kg_status kg_instance_text(const kg_instance *instance, const kg_port *port, char **text, size_t *bytes, kg_error *error);
+/* The full text that is compiled: the instance block, then the port's text.  The caller frees
+** *text.  KG_OUT_OF_MEMORY. */
+kg_status kg_instance_text(const kg_instance *instance, const kg_port *port, char **text,
+                           size_t *bytes, kg_error *error);
 
 typedef union kg_scalar { float f32; int32_t i32; uint32_t u32; } kg_scalar;
 
@@ -225,10 +265,12 @@ typedef struct kg_call {
   const kg_kernel *kernel;
   const kg_tensor *tensors; /* kernel->arg_count of them, inputs then outputs */
   const kg_scalar *scalars; /* kernel->scalar_count */
-  const int64_t *consts;    /* kernel->const_count; fixed ones are ignored.  NULL: the default of each */
+  const int64_t
+      *consts; /* kernel->const_count; fixed ones are ignored.  NULL: the default of each */
 } kg_call;
 
-/* Checks the call against the specification, chooses the port, compiles it or takes it from the device's cache, and
+/* Checks the call against the specification, chooses the port, compiles it or takes it from the
+** device's cache, and
 ** launches.  Asynchronous where the device is.  A call with no elements is a no-op that succeeds.
 ** Every status but KG_BAD_TARGET's siblings can come back; the message says what to do. */
 kg_status kg_launch(kg_device *device, const kg_call *call);

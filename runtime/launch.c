@@ -9,7 +9,7 @@
 #include "cache.h"
 #include "device.h"
 
-/* ---- the grid ------------------------------------------------------------------------------- */
+/* ---- the grid -------------------------------------------------------------------------------- */
 
 static const char axis_name[] = "xyz";
 
@@ -111,7 +111,7 @@ static kg_status plan(const kg_device *device, const kg_bound *bound, const kg_p
   return status;
 }
 
-/* ---- the argument block --------------------------------------------------------------------- */
+/* ---- the argument block ---------------------------------------------------------------------- */
 
 /* As C lays out the entry's parameters: pointers, then dims, then scalars, so there is never a
 ** hole between them. */
@@ -139,7 +139,7 @@ static void lay_out(const kg_call *call, const kg_bound *bound, Block *block) {
   for (int i = 0; i < k->scalar_count; i++) put(block, &call->scalars[i], 4);
 }
 
-/* ---- the calls ------------------------------------------------------------------------------ */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 static kg_status launch(kg_device *device, const kg_call *call, kg_error *error) {
   kg_status status = kg_call_check(call, error);
@@ -160,7 +160,8 @@ static kg_status launch(kg_device *device, const kg_call *call, kg_error *error)
   lay_out(call, &bound, &block);
   kg_function *const function = kg_entry_function(entry);
   if (device->ops->launch_call) {
-    status = device->ops->launch_call(device, function, &grid, block.bytes, block.size, call, error);
+    status =
+        device->ops->launch_call(device, function, &grid, block.bytes, block.size, call, error);
   } else {
     status = device->ops->launch(device, function, &grid, block.bytes, block.size, error);
   }

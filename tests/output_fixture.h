@@ -143,10 +143,10 @@ static inline void fx_output(Fixture *f, int at, const char *path, const char *t
 
 /* The device text of a port; `more` makes another one. */
 static inline const char *fx_device(Fixture *f, const Kernel *k, const Port *p, const char *more) {
-  return arena_printf(
-      f->a,
-      "// %s for %s, by kgen. content 00000000000000000000000000000000\n\tchar *s = \"\\n?\?/\"; // \303\251%s\n",
-      k->name, p->backend->name, more);
+  return arena_printf(f->a,
+                      "// %s for %s, by kgen. content 00000000000000000000000000000000\n\tchar *s "
+                      "= \"\\n?\?/\"; // \303\251%s\n",
+                      k->name, p->backend->name, more);
 }
 
 static inline void fx_outputs(Fixture *f, const char *more) {

@@ -11,8 +11,15 @@ static const char *cuda_reserved[] = { "half", "threadIdx" };
 static const char *hip_reserved[] = { "half", "hipLaunchKernel" };
 
 static const Backend spec_metal = {
-  .name = "metal", .title = "Metal", .slot = "metal", .extension = "metal", .waves = 1, .order = 1,
-  .limits = { .shared = 32768, .threads = 1024, .buffers = 31 }, .reserved = metal_reserved, .reserved_count = 4,
+    .name = "metal",
+    .title = "Metal",
+    .slot = "metal",
+    .extension = "metal",
+    .waves = 1,
+    .order = 1,
+    .limits = {.shared = 32768, .threads = 1024, .buffers = 31},
+    .reserved = metal_reserved,
+    .reserved_count = 4,
 };
 static const Backend spec_cuda = {
   .name = "cuda", .title = "CUDA", .slot = "cuda", .extension = "cu", .waves = 1, .order = 2,

@@ -276,8 +276,10 @@ static void a_library_functions_text_has_its_comment_and_the_line_where_it_start
                        "y[thread] = T(rnd<T>(f32(x[thread]) * scale));\n");
   assert_string_equal(f.said, "");
   const LibFunction *rnd = lib_named(f.facts[0], "rnd", NULL);
-  assert_string_equal(rnd->text, "// x rounded to S once, to nearest, ties to even, and widened again; x where S is f32.\n"
-                                 "template <typename S> f32 rnd(f32 x) { return f32(S(x)); }");
+  assert_string_equal(
+      rnd->text,
+      "// x rounded to S once, to nearest, ties to even, and widened again; x where S is f32.\n"
+      "template <typename S> f32 rnd(f32 x) { return f32(S(x)); }");
   assert_string_equal(rnd->file, "templates/lib/round.kc");
   assert_int_equal(rnd->line, 3);
   assert_false(rnd->is_type);

@@ -1,7 +1,7 @@
-/* test_lanes.c: the library's wave and group functions give the right numbers at 32 and at 64 lanes,
-** in groups of one wave and of many; and a fold of a fixed width, planted, does not.  tests/lanes has
-** the kernels, and a reference in plain loops.  Runs the kgen that
-** $KGEN names, or .build/kgen, in the project's root. */
+/* test_lanes.c: the library's wave and group functions give the right numbers at 32 and at 64
+** lanes, in groups of one wave and of many; and a fold of a fixed width, planted, does not.
+** tests/lanes has the kernels, and a reference in plain loops.  Runs the kgen that $KGEN names, or
+** .build/kgen, in the project's root. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -57,7 +57,8 @@ static const char *printed(FILE *f) {
 
 static void a_ledger_reads_back_as_it_was_written(void **state) {
   (void)state;
-  LedgerRow rows[] = {row("custom_kernel_scale_float32", "gfx90a", 'a', 40), row("custom_kernel_scale_float32", "gfx942", 'b', -1)};
+  LedgerRow rows[] = {row("custom_kernel_scale_float32", "gfx90a", 'a', 40),
+                      row("custom_kernel_scale_float32", "gfx942", 'b', -1)};
   const Ledger ledger = {"7.2.4", 2, rows};
   const char *why = NULL;
   write_file(ledger_text(a, &ledger));
@@ -102,13 +103,15 @@ static void a_ledger_that_is_not_there_is_empty(void **state) {
 static void rows_of_unchanged_texts_are_taken_over_and_others_are_not(void **state) {
   (void)state;
   LedgerRow had[] = {row("one", "gfx90a", 'a', 40), row("two", "gfx90a", 'b', 41)};
-  LedgerRow want[] = {row("one", "gfx90a", 'a', -1), row("two", "gfx90a", 'c', -1), row("three", "gfx90a", 'a', -1)};
+  LedgerRow want[] = {row("one", "gfx90a", 'a', -1), row("two", "gfx90a", 'c', -1),
+                      row("three", "gfx90a", 'a', -1)};
   const Ledger old = {"7.2.4", 2, had};
   Ledger wanted = {NULL, 3, want};
   assert_int_equal(ledger_reuse(&wanted, &old), 2);
   assert_int_equal(want[0].value[LC_VGPR], 40);
   assert_int_equal(want[1].value[LC_VGPR], -1); /* the text is another one */
-  assert_int_equal(want[2].value[LC_VGPR], -1); /* the same text under another name is another row */
+  /* the same text under another name is another row */
+  assert_int_equal(want[2].value[LC_VGPR], -1);
   assert_null(wanted.compiler);
 }
 
@@ -120,8 +123,8 @@ static void what_moved_is_a_table_of_the_values_that_differ(void **state) {
   FILE *f = tmpfile();
   assert_int_equal(ledger_moved(&from, &to, f), 1);
   char expected[512];
-  snprintf(expected, sizeof expected, "%-60s %-8s %-12s %8s %8s\n%-60s %-8s %-12s %8d %8d\n", "instance", "target", "what", "was",
-           "is", "two", "gfx90a", "vgpr", 41, 64);
+  snprintf(expected, sizeof expected, "%-60s %-8s %-12s %8s %8s\n%-60s %-8s %-12s %8d %8d\n",
+           "instance", "target", "what", "was", "is", "two", "gfx90a", "vgpr", 41, 64);
   assert_string_equal(printed(f), expected);
   f = tmpfile();
   assert_int_equal(ledger_moved(&from, &from, f), 0);
@@ -140,10 +143,11 @@ static void a_row_over_its_kernel_s_budget_is_named(void **state) {
   const Ledger ledger = {"7.2.4", 2, rows};
   FILE *f = tmpfile();
   assert_int_equal(ledger_over_budget(&library, &ledger, f), 1);
-  assert_string_equal(printed(f), "two for gfx90a: vgpr is 41; the budget of scale (kernels.lua:3) is 40\n");
+  assert_string_equal(printed(f),
+                      "two for gfx90a: vgpr is 41; the budget of scale (kernels.lua:3) is 40\n");
 }
 
-/* ---- the disassembly: texts whose loads are known ------------------------------------------------------------------ */
+/* ---- the disassembly: texts whose loads are known -------------------------------------------- */
 
 static const char *const copies[] = {
     "extern \"C\" __global__ void __launch_bounds__(64) copy(const float *x, float *y) {\n"
@@ -151,7 +155,8 @@ static const char *const copies[] = {
     "typedef float wide __attribute__((ext_vector_type(4)));\n"
     "extern \"C\" __global__ void __launch_bounds__(64) copy(const wide *x, wide *y) {\n"
     "  y[threadIdx.x] = x[threadIdx.x];\n}\n",
-    "extern \"C\" __global__ void __launch_bounds__(64) copy(const unsigned short *x, unsigned short *y) {\n"
+    "extern \"C\" __global__ void __launch_bounds__(64) copy(const unsigned short *x, unsigned "
+    "short *y) {\n"
     "  y[threadIdx.x] = x[threadIdx.x];\n}\n",
 };
 
@@ -172,7 +177,8 @@ static void loads_and_stores_are_as_wide_as_the_text_has_them(void **state) {
       kg_blob blob = {0};
       CodeFacts facts;
       const char *why = NULL;
-      if (kg_hip_compile(compiler, &source, targets[t], &blob, NULL, &error) != KG_OK) fail_msg("%s", error.message);
+      if (kg_hip_compile(compiler, &source, targets[t], &blob, NULL, &error) != KG_OK)
+        fail_msg("%s", error.message);
       if (!code_facts(blob.bytes, blob.size, "copy", targets[t], &facts, &why)) fail_msg("%s", why);
       assert_int_equal(facts.widest_load, bytes[i]);
       assert_int_equal(facts.widest_store, bytes[i]);

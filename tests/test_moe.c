@@ -16,7 +16,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* ---- packing ------------------------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------------------------------- */
 
 static void codes_are_a_stream_of_bits_with_the_low_ones_first(void **state) {
   (void)state;
@@ -177,7 +177,7 @@ static void experts_are_added_in_f32_and_rounded_once(void **state) {
   assert_string_equal(error.message, "kg_moe_sum: the result is f32, f16 or bf16, not u32");
 }
 
-/* ---- launches ---------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 static const char *const devices[] = {"simt32", "simt64"};
 
@@ -249,7 +249,7 @@ static void bitnets_worked_example_gives_its_numbers(void **state) {
   }
 }
 
-/* ---- a token through its experts, from ordinary weights to the sum ---------------------------- */
+/* ---- a token through its experts, from ordinary weights to the sum --------------------------- */
 
 enum { E = 4, K = 5, DIN = 128, DFF = 64, GROUP = 32 };
 
@@ -259,7 +259,11 @@ typedef struct Matrix { /* [E, rows, columns] quantised, and the dense weights t
   double dense[E * DIN * DFF];
 } Matrix;
 
-typedef struct Mixture { Matrix gate, up, down; float x[DIN], scores[K]; uint32_t indices[K]; } Mixture;
+typedef struct Mixture {
+  Matrix gate, up, down;
+  float x[DIN], scores[K];
+  uint32_t indices[K];
+} Mixture;
 
 static void matrix_make(Matrix *m, size_t rows, size_t columns, int width, uint32_t *seed) {
   static float weights[E * DIN * DFF];

@@ -64,7 +64,7 @@ static void ends_with(const char *words) {
     fail_msg("'%s' does not end:\n%s", words, said);
 }
 
-/* ---- tests/run ------------------------------------------------------------------------------ */
+/* ---- tests/run ------------------------------------------------------------------------------- */
 
 #define PASSES "echo 1..2; echo ok 1 - one; echo ok 2 - two\n"
 
@@ -97,7 +97,8 @@ static void a_failure_is_shown_in_full(void **state) {
 
 static void a_verdict_behind_words_that_were_cut_is_counted(void **state) {
   (void)state;
-  script("a", "echo 1..2; printf 'words of over 1,024 by'; echo 'not ok 1 - one'; echo '# a.c:5: error: Failure!'; "
+  script("a", "echo 1..2; printf 'words of over 1,024 by'; echo 'not ok 1 - one'; echo '# a.c:5: "
+              "error: Failure!'; "
               "printf ' '; echo 'ok 2 - two'; exit 1\n");
   assert_int_equal(run("sh tests/run @/a 2>&1"), 1);
   says("words of over 1,024 by\na: FAILED one\n# a.c:5: error: Failure!\n");
@@ -148,7 +149,7 @@ static void a_program_that_hangs_is_ended(void **state) {
   says("a: FAILED it ran too long and was ended");
 }
 
-/* ---- gen/setup: with another PATH, so that nothing is really installed ---------------------- */
+/* ---- gen/setup: with another PATH, so that nothing is really installed ----------------------- */
 
 /* A folder of commands: those that the script needs, and apt and dpkg as the test wants them. */
 static void fake_system(const char *dpkg_query, const char *apt_get, const char *apt_cache,

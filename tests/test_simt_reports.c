@@ -15,7 +15,7 @@ static void expect_failure(Bench *bench, u32 threads, const void *args, size_t b
   assert_string_equal(bench->error.message, sentence);
 }
 
-/* ---- mistakes of a kernel are reports ------------------------------------------------------- */
+/* ---- mistakes of a kernel are reports -------------------------------------------------------- */
 
 static void mistake(int width, u32 threads, const char *text, const char *entry,
                     const char *sentence) {
@@ -168,7 +168,7 @@ static void the_report_of_many_groups_is_of_the_lowest(void **state) {
   close_device(&bench);
 }
 
-/* ---- crashes -------------------------------------------------------------------------------- */
+/* ---- crashes --------------------------------------------------------------------------------- */
 
 static void a_crash_is_a_report_and_the_device_lives_on(void **state) {
   (void)state;
@@ -242,7 +242,7 @@ static void a_cuda_mask_that_leaves_lanes_out_is_reported(void **state) {
   close_device(&bench);
 }
 
-/* ---- what a killed process leaves --------------------------------------------------------------- */
+/* ---- what a killed process leaves ------------------------------------------------------------ */
 
 static void old_folder(const char *path, int age) {
   char file[1024];
