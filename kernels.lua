@@ -15,16 +15,18 @@ kernel "fused_add_rms_norm" {
     { "normed", "T", { "rows", "D" } },
     { "new_residual", "T", { "rows", "D" }, tolerance = 0 },
   },
-  -- 256 threads with runs of four: the partition, and so the order of summation, of the graph's own
-  -- rms_norm on ROCm. KEEP: runs that a thread holds in registers, which makes rows up to KEEP *
-  -- 1024 elements one pass over memory.
-  consts = { { "THREADS", 256 }, { "KEEP", 4 } },
+  -- The graph's own rms_norm on ROCm parts a row among 256 threads in runs of four, and adds the
+  -- parts up by a fold of teams of 32 lanes and then of the teams (templates/lib/steady.kc).  So
+  -- does this one at every width: a sum of squares has the graph's bits.
+  -- KEEP: runs that a thread holds in registers, which makes rows up to KEEP * 1024 elements one
+  -- pass over memory.
+  consts = { { "THREADS", 256 }, { "TEAM", 32 }, { "KEEP", 4 } },
   launch = { groups = { dim.rows, 1, 1 }, threads = { const.THREADS, 1, 1 } },
   require = { dim.D:ge(1) },
   wave = any,
   ports = { metal = {}, cuda = {}, hip = {} },
-  -- 16 bits: the reference rounds at the same places, so an element in a hundred may be one rounding
-  -- away, and not more: rms is a tenth of what it is when all are
+  -- 16 bits: the reference rounds at the same places, so an element in a hundred may be one
+  -- rounding away, and not more: rms is a tenth of what it is when all are
   numerics = {
     accumulate = f32,
     tolerance = {
@@ -68,7 +70,8 @@ kernel "fused_rope_qk_append" {
   inputs = {
     { "qkv", "T", { "B", "L", (dim.Hq + 2 * dim.Hkv) * dim.D } },
   },
-  -- log2_base: of the frequency base; scale: of the position; position: of the first token
+  -- log2_base: of the frequency base; scale: of the position; position: of the first token, and the
+  -- last one's must be an i32 too.  B or L of 0 is a launch that does nothing, and succeeds.
   scalars = {
     { "rope_dims", "u32" }, { "log2_base", "f32" }, { "scale", "f32" }, { "position", "i32" },
   },
@@ -94,11 +97,12 @@ kernel "fused_rope_qk_append" {
   require = {
     (dim.D % 2):eq(0), dim.D:ge(2),
     (scalar.rope_dims % 2):eq(0), scalar.rope_dims:ge(2), scalar.rope_dims:le(dim.D),
+    (scalar.position + dim.L):le(2147483648),
   },
   wave = any,
   ports = { metal = {}, cuda = {}, hip = {} },
-  -- 16 bits: the reference rounds at the same places, so an element in a hundred may be one rounding
-  -- away, and not more: rms is a tenth of what it is when all are
+  -- 16 bits: the reference rounds at the same places, so an element in a hundred may be one
+  -- rounding away, and not more: rms is a tenth of what it is when all are
   numerics = {
     accumulate = f32,
     tolerance = {
@@ -134,6 +138,9 @@ kernel "fused_rope_qk_append" {
       position = 60001 },
     { B = 1, L = 3, Hq = 3, Hkv = 2, D = 32, rope_dims = 32, log2_base = base_500000, scale = 1.7,
       position = 9999, LAYOUT = 1, TRADITIONAL = true },
+    -- up to the last position that there is
+    { B = 1, L = 2, Hq = 1, Hkv = 1, D = 64, rope_dims = 64, log2_base = base_500000, scale = 1,
+      position = 2147483646 },
     { B = 1, L = 2, Hq = 2, Hkv = 1, D = 74, rope_dims = 6, log2_base = base_10000, scale = 1,
       position = 7,
       fill = "special" },
@@ -144,7 +151,7 @@ kernel "gumbel_max_sample" {
   summary = "Draw one token a row from softmax(logits / temp) by the Gumbel maximum.",
   types = { { "T", { f32, f16, bf16 } } },
   -- S groups share a row; S = kg_gumbel_splits(V, B), and kg_gumbel_pick takes the winner of the S
-  -- (runtime/companions.h)
+  -- (runtime/companions.h).  B of 0 is a launch that does nothing, and succeeds; V of 0 is refused.
   dims = { "B", { "V", max = 2147483648 }, { "S", max = 1024 } },
   inputs = {
     { "logits", "T", { "B", "V" } },
@@ -196,7 +203,7 @@ kernel "fused_xielu" {
   wave = any,
   ports = { metal = {}, cuda = {}, hip = {} },
   -- every operation is rounded where the graph rounds it: only an expm1 that lies at a rounding's
-  -- middle may differ
+  -- middle may differ, and the reference judges each element for that
   numerics = {
     accumulate = f32,
     tolerance = {
@@ -222,6 +229,11 @@ kernel "fused_xielu" {
     { n = 1031, alpha_p = 0.7, alpha_n = 0.6, beta = 0.3, eps = -0.01 },
     { n = 1030, alpha_p = 0.8, alpha_n = 0.9, beta = 0.5, eps = -1e-6, fill = "near" },
     { n = 300, alpha_p = 0.7, alpha_n = 1.2, beta = 0.3, eps = -1e-6, fill = "near" },
+    -- an eps whose rounding to 16 bits shows, and elements above it
+    { n = 1030, alpha_p = 0.8, alpha_n = 0.9, beta = 0.5, eps = -0.39, fill = "near" },
+    { n = 516, alpha_p = 0.8, alpha_n = 0.9, beta = 0.5, eps = -0.18, fill = "near" },
+    { n = 516, alpha_p = 0.8, alpha_n = 0.9, beta = 0.5, eps = -0.18, fill = "nan" },
+    { n = 7, alpha_p = 0.7, alpha_n = 0.6, beta = 0.3, eps = -0.18, fill = "nan" },
   },
 }
 

@@ -171,6 +171,23 @@ static void check_double(Check *c, const Node *n) {
   NOTE(c, "write %sf: Metal has no double, and the others would compute in it", node_number(c, n));
 }
 
+/* A base is a struct's alone, so its tokens tell: a library item's too, which no tree holds. */
+static void check_bases(Check *c, const char *file, const Token *t, int count) {
+  const Token *last[3] = {NULL, NULL, NULL};
+  for (int i = 0; i < count; i++) {
+    if (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT || token_is(&t[i], "final")) continue;
+    const bool is_enum = last[0] && token_is(last[0], "enum");
+    if (last[1] && token_is(last[1], "struct") && !is_enum && token_is(&t[i], ":")) {
+      FAULT_AT(c, ((Place){file, t[i].line, text_column(t->s, t[i].s)}), D_BODY_REFUSED,
+               "a base of a struct");
+      NOTE(c, "Metal has none: make the other struct a member");
+    }
+    last[0] = last[1];
+    last[1] = last[2];
+    last[2] = &t[i];
+  }
+}
+
 /* ---- every node ------------------------------------------------------------------------------ */
 
 static void check_node(Check *c, Node *n) {
@@ -276,6 +293,11 @@ static void check_arguments(Check *c, Function *body) {
 }
 
 void check_tree(Check *c) {
+  check_bases(c, c->path, c->tokens, c->token_count);
+  for (int i = 0; i < c->item_count; i++) {
+    const Item *x = &c->l->items[c->items[i]];
+    check_bases(c, x->file, x->tokens, x->token_count);
+  }
   for (Function *f = c->tree->functions; f; f = f->next) {
     if (!f->body) continue;
     if (f->is_body) check_arguments(c, f); /* first: the roots of pointers serve the others */

@@ -128,7 +128,8 @@ const kg_kernel *bridge_kernel(Arena *a, const Kernel *k, Facts *const *facts,
     const Arg *arg = &k->args[i];
     kg_expr *shape = arena_alloc(a, MAX_RANK * sizeof *shape);
     for (int d = 0; d < arg->rank; d++) shape[d] = expr_of(a, k, arg->shape[d]);
-    args[i] = (kg_arg){arg->name, arg->output, arg->type, (kg_dtype)arg->dtype, arg->rank, shape};
+    args[i] = (kg_arg){arg->name, arg->output, arg->type, (kg_dtype)arg->dtype, arg->rank, shape,
+                       arg_align(a, k, facts, i)};
   }
   to->arg_count = k->arg_count;
   to->args = args;
@@ -139,6 +140,5 @@ const kg_kernel *bridge_kernel(Arena *a, const Kernel *k, Facts *const *facts,
   to->require = require;
 
   to->ports = ports_of(a, k, facts, texts);
-  to->align = kernel_align(a, k, facts);
   return to;
 }

@@ -19,6 +19,8 @@ static const OptionRow rows[] = {
      "a compiler or device that is not there is a finding; all: each of them"},
     {0, "roots", "FOLDER",
      "the roots of other hipRTC generations (default: $KGEN_ROCM, else /var/tmp/kgen-rocm)"},
+    {0, "more", "N", "also N made-up cases for each of the specification's, of one choice of dtypes"},
+    {0, "seed", "N", "another choice of those (default: 1)"},
     {0, "json", NULL, "the report as JSON"},
     {'j', "jobs", "N", "jobs at a time (default: one a processor)"},
     LIBRARY_ROWS,
@@ -213,6 +215,7 @@ static int make_library(Verify *v, const LibraryOptions *lo, const Options *o) {
     if (library_kernel_named(&command, l, o->operands[i], NULL) == NULL) return EXIT_USAGE;
   v->library = wanted_part(v->arena, l, o->operands, o->operand_count);
   v->part = o->operand_count > 0;
+  if (v->more > 0) verify_more_cases(v, (int)v->more, v->seed);
   verify_rows(v);
   const int kernels = v->library->spec->kernel_count;
   v->launched = arena_alloc(v->arena, ((size_t)kernels + 1) * sizeof *v->launched);
@@ -275,10 +278,17 @@ static int read_options(Verify *v, const Options *o, const char *const **require
   const char *targets = option_value(&command, o, "target"),
              *with = option_value(&command, o, "with"),
              *require = option_value(&command, o, "require"),
-             *jobs = option_value(&command, o, "jobs");
+             *jobs = option_value(&command, o, "jobs"), *more = option_value(&command, o, "more"),
+             *seed = option_value(&command, o, "seed");
   const int status = read_stages(v, option_value(&command, o, "only"));
   if (status != EXIT_FINE) return status;
   if (targets != NULL) v->only_targets = words_of(v->arena, targets);
+  v->more = more != NULL ? strtol(more, NULL, 10) : 0;
+  if (more != NULL && (v->more < 1 || v->more > 1000))
+    return usage_error(&command, "--more takes a number from 1 to 1000; not '%s'", more);
+  v->seed = seed != NULL ? strtoull(seed, NULL, 10) : 1;
+  if (seed != NULL && (strspn(seed, "0123456789") != strlen(seed) || more == NULL))
+    return usage_error(&command, "--seed takes a whole number, and --more; not '%s'", seed);
   v->json = option_value(&command, o, "json") != NULL;
   v->roots = option_value(&command, o, "roots");
   const long count = jobs != NULL ? strtol(jobs, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);

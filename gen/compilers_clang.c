@@ -154,12 +154,16 @@ static const char *const cuda[] = { "-x",
                                     NULL };
 
 /* C++ for OpenCL without what its target can do.  Its generic address space stays, as clang 19
-** cannot copy a struct without it; metal_pointer_fault finds what it would let through. */
+** cannot copy a struct without it; metal_fault finds what it would let through.  Metal before
+** version 4 is C++14. */
 static const char *const metal[] = { "-x",
                                      "clcpp",
                                      "-cl-std=clc++2021",
                                      "--target=x86_64-linux-gnu",
                                      "-cl-no-stdinc",
+                                     "-Werror=pre-c++17-compat",
+                                     "-Wimplicit-float-conversion",
+                                     "-Wimplicit-int-float-conversion",
                                      "-Xclang",
                                      "-cl-ext=-all,+cl_khr_fp16,+__opencl_c_generic_address_space,+"
                                      "__cl_clang_non_portable_kernel_param_types",
@@ -217,7 +221,7 @@ void clang_compile(const Clang *clang, const char *templates, const kg_source *s
       add_words(c, is_cuda ? cuda : metal, templates, target))
     status = run_program(c->argv, source->text, &out, &out_bytes, &result->log);
   if (status == 0 && !is_cuda) {
-    char *fault = metal_pointer_fault(source);
+    char *fault = metal_fault(source, result->log);
     if (fault != NULL) {
       free(result->log);
       result->log = fault;

@@ -21,9 +21,9 @@ void clang_close(Clang *clang);
 void clang_compile(const Clang *clang, const char *templates, const kg_source *source,
                    const char *target, Compiled *result);
 
-/* The first pointer or reference of a Metal text that names no address space, as a line of a
-** compiler's log; NULL: none. The caller frees it.  compilers_metal.c. */
-char *metal_pointer_fault(const kg_source *source);
+/* The first thing in a text that is not Metal though clang takes it, as a line of a compiler's log;
+** NULL: none.  `log` is clang's.  The caller frees it.  compilers_metal.c. */
+char *metal_fault(const kg_source *source, const char *log);
 
 /* Runs argv with `input` as its standard input.  Returns its exit status, 128 + the signal that
 ** ended it, or -1 with errno; *out and *err (freed by the caller, NUL-terminated) are what it

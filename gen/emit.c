@@ -215,10 +215,10 @@ static void put_entry(Emit *e, Buf *out) {
   const unsigned words = index_closure(e, e->f->index_words);
   const char *name, *type;
   put_args_block(e, out);
-  const Pair threads[] = {{"threads", threads_text(e)}};
-  put_text(e, out, "entry_open", threads, 1);
+  const Pair about[] = {{"kernel", k->name}, {"threads", threads_text(e)}};
+  put_text(e, out, "entry_open", about, 2);
   put_entry_params(e, out, words);
-  put_text(e, out, "entry_close", NULL, 0);
+  put_text(e, out, "entry_close", about, 2);
   buf_puts(out, "\n");
   if (backend_text(e->b, "args_open") != NULL)
     for (int i = 0; value_at(k, i, &name, &type); i++) {

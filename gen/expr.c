@@ -160,3 +160,8 @@ bool expr_eval(const struct Kernel *k, const Expr *e, const int64_t *values, int
   }
   die("expression operator %d", (int)e->op);
 }
+
+bool expr_any(const Expr *e, bool (*visit)(const Expr *e, void *what), void *what) {
+  return e && (visit(e, what) || expr_any(e->a, visit, what) || expr_any(e->b, visit, what) ||
+               expr_any(e->c, visit, what));
+}

@@ -208,6 +208,19 @@ char *emit_header(Arena *a, const Library *l) {
     put_launcher(&b, k);
     buf_puts(&b, ";\n");
   }
+  if (l->spec->path_count)
+    buf_puts(&b, "\n/* ---- paths: kernels that are needed together ---- */\n");
+  for (int i = 0; i < l->spec->path_count; i++) {
+    const Path *p = l->spec->paths[i];
+    const char *all = p->kernels[0];
+    for (int n = 1; n < p->kernel_count; n++)
+      all = arena_printf(a, "%s%s %s", all, n + 1 < p->kernel_count ? "," : " and", p->kernels[n]);
+    Buf line = {0};
+    put_wrapped(&line, "** ", arena_printf(a, "True when this device has a port of %s.", all));
+    buf_printf(&b, "\n/* %.*s */\nbool %s_available(const kg_device *device);\n",
+               (int)(line.len - 4), line.s + 3, p->name);
+    buf_free(&line);
+  }
   buf_puts(&b, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
   char *text = arena_strndup(a, b.s, b.len);
   buf_free(&b);

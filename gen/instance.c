@@ -244,14 +244,45 @@ static bool moves_wide(Arena *a, const char *text, size_t len) {
   return false;
 }
 
-uint32_t kernel_align(Arena *a, const Kernel *k, Facts *const *facts) {
-  for (int i = 0; facts && i < k->port_count; i++) {
-    const Facts *f = facts[i];
-    if (!f) continue;
-    if (moves_wide(a, f->text, f->len)) return 16;
-    for (int j = 0; j < f->lib_count; j++)
-      if (moves_wide(a, f->lib[j].text, strlen(f->lib[j].text))) return 16;
+static bool port_moves_wide(Arena *a, const Facts *f) {
+  if (moves_wide(a, f->text, f->len)) return true;
+  for (int i = 0; i < f->lib_count; i++)
+    if (moves_wide(a, f->lib[i].text, strlen(f->lib[i].text))) return true;
+  return false;
+}
+
+/* Every use of the name is a subscript, `name[...]`, whose address is not taken: then no function
+** and no cast sees the pointer. */
+static bool is_only_subscripted(Arena *a, const Facts *f, const char *name) {
+  int n;
+  const Token *t = lex(a, f->text, f->len, &n);
+  const Token *before = NULL, *use = NULL;
+  for (int i = 0; i < n; i++) {
+    if (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT) continue;
+    if (use != NULL && !token_is(&t[i], "[")) return false;
+    use = token_is(&t[i], name) ? &t[i] : NULL;
+    if (use != NULL && before != NULL && token_is(before, "&")) return false;
+    before = &t[i];
   }
+  return use == NULL;
+}
+
+/* What load4, store4 and casts to words move; no index array is among them. */
+static bool is_moved_at_once(const Kernel *k, const Arg *arg) {
+  if (arg->type >= 0) {
+    for (int i = 0; i < k->types[arg->type].count; i++)
+      if (dtype_info[k->types[arg->type].dtypes[i]].is_float) return true;
+    return false;
+  }
+  return dtype_info[arg->dtype].is_float || arg->dtype == DT_U32 || arg->dtype == DT_U8;
+}
+
+uint32_t arg_align(Arena *a, const Kernel *k, Facts *const *facts, int arg) {
+  if (!is_moved_at_once(k, &k->args[arg])) return 0;
+  for (int i = 0; facts && i < k->port_count; i++)
+    if (facts[i] && !is_only_subscripted(a, facts[i], k->args[arg].name) &&
+        port_moves_wide(a, facts[i]))
+      return 16;
   return 0;
 }
 

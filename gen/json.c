@@ -183,7 +183,7 @@ static void put_params(Json *j, const Kernel *k) {
   json_close(j);
 }
 
-static void put_args(Json *j, Arena *a, const Kernel *k, bool output) {
+static void put_args(Json *j, Arena *a, const Kernel *k, Facts *const *facts, bool output) {
   json_key(j, output ? "outputs" : "inputs");
   json_open(j, '[');
   for (int i = 0; i < k->arg_count; i++) {
@@ -196,6 +196,8 @@ static void put_args(Json *j, Arena *a, const Kernel *k, bool output) {
     json_open_flat(j, '[');
     for (int d = 0; d < arg->rank; d++) json_string(j, expr_text(a, arg->shape[d]));
     json_close(j);
+    const uint32_t align = arg_align(a, k, facts, i);
+    if (align) put_int(j, "align", align); /* bytes; else an element's */
     json_close(j);
   }
   json_close(j);
@@ -333,7 +335,7 @@ static void put_kernel(Json *j, Arena *a, const Kernel *k, Facts *const *facts) 
   put_text(j, "summary", k->summary);
   put_text(j, "fallback", k->fallback);
   put_params(j, k);
-  put_args(j, a, k, false);
+  put_args(j, a, k, facts, false);
   json_key(j, "scalars");
   json_open(j, '[');
   for (int i = 0; i < k->scalar_count; i++) {
@@ -343,7 +345,7 @@ static void put_kernel(Json *j, Arena *a, const Kernel *k, Facts *const *facts) 
     json_close(j);
   }
   json_close(j);
-  put_args(j, a, k, true);
+  put_args(j, a, k, facts, true);
   put_axes(j, a, "groups", NULL, k->groups);
   put_axes(j, a, "threads", NULL, k->threads);
   json_key(j, "require");
@@ -384,6 +386,19 @@ char *emit_json(Arena *a, const Library *l) {
   json_open(&j, '[');
   for (int i = 0; i < l->spec->kernel_count; i++)
     put_kernel(&j, a, l->spec->kernels[i], l->facts ? l->facts[i] : NULL);
+  json_close(&j);
+  json_key(&j, "paths");
+  json_open(&j, '[');
+  for (int i = 0; i < l->spec->path_count; i++) {
+    const Path *p = l->spec->paths[i];
+    json_open_flat(&j, '{');
+    put_text(&j, "name", p->name);
+    json_key(&j, "kernels");
+    json_open_flat(&j, '[');
+    for (int n = 0; n < p->kernel_count; n++) json_string(&j, p->kernels[n]);
+    json_close(&j);
+    json_close(&j);
+  }
   json_close(&j);
   json_close(&j);
   return json_finish(&j, a);

@@ -129,6 +129,8 @@ struct Kernel;
 const char *expr_text(Arena *a, const Expr *e);
 /* One number for every variable: dims, then constants, then scalars. */
 int expr_var_number(const struct Kernel *k, const Expr *e);
+/* True as soon as visit(node, what) is, for the expression or a part of it; NULL has none. */
+bool expr_any(const Expr *e, bool (*visit)(const Expr *e, void *what), void *what);
 /* Checked 64-bit; false on overflow, division by zero.  values by expr_var_number. */
 bool expr_eval(const struct Kernel *k, const Expr *e, const int64_t *values, int64_t *out);
 
@@ -178,6 +180,8 @@ typedef struct Case {       /* one test case: values by expr_var_number; scalars
   bool given[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
   double reals[MAX_SCALARS];
   const char *fill;         /* named filling for the reference ("nan", "ties"); "" plain */
+  uint64_t seed;            /* of its data; 0: 1 */
+  int made_of;              /* the number, from 1, of the case that verify made it of; 0: none */
 } Case;
 
 typedef struct Kernel {
@@ -206,11 +210,21 @@ typedef struct Kernel {
   int allow_count; struct { const char *code, *reason; } allow[16];
 } Kernel;
 
+/* Kernels that a caller needs together: one predicate says whether a device has them all. */
+typedef struct Path {
+  const char *name;
+  Place at;
+  int kernel_count;
+  const char **kernels; /* names, in the specification's order of the list */
+} Path;
+
 typedef struct Spec {
   const char *file;     /* as given */
   const char *folder;
   int kernel_count;
   Kernel **kernels;     /* in the file's order */
+  int path_count;
+  Path **paths;         /* likewise */
   const char *const *read_files; /* the spec, its includes: for the depfile */
   int read_count;
 } Spec;

@@ -26,6 +26,8 @@ static Spec *result(SpecRun *run) {
                   .folder = run->folder,
                   .kernel_count = run->kernel_count,
                   .kernels = run->kernels,
+                  .path_count = run->path_count,
+                  .paths = run->paths,
                   .read_files = files,
                   .read_count = run->source_count };
   return spec;
@@ -49,6 +51,7 @@ Spec *spec_load(Arena *a, const char *path, const Backend *const *backends, int 
   for (int i = 0; i < run.head_count; i++)
     if (!run.heads[i]->done) diag_add(d, run.heads[i]->at, D_KERNEL_UNFINISHED, run.heads[i]->name);
   spec_kernels_check(&run);
+  spec_paths_check(&run);
   if (run.head_count == 0 && diags_errors(d) == before)
     diag_add(d, (Place){ run.file, 0, 0 }, D_NO_KERNEL);
   return run.kernel_count > 0 || diags_errors(d) == before ? result(&run) : NULL;

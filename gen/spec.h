@@ -12,6 +12,7 @@
 **   spec_kernel.c   one kernel's table: types, constants, dims, inputs, outputs, scalars
 **   spec_launch.c   its launch, wave, ports
 **   spec_trial.c    its numerics, reference and cases
+**   spec_path.c     kernels that are needed together
 **   spec_names.c    which names a kernel may use
 **   spec_check.c    what must hold between the parts of a kernel
 **
@@ -83,6 +84,7 @@ typedef struct SpecRun {
   int source_count, source_room; SpecSource **sources;
   int head_count, head_room; SpecHead **heads;
   int kernel_count, kernel_room; Kernel **kernels;
+  int path_count, path_room; Path **paths;
 } SpecRun;
 
 SpecRun *spec_run(lua_State *L);
@@ -211,5 +213,7 @@ const char *spec_path_find(Reader *r, Val v, const char *path, const char *below
 void spec_kernel_check(Reader *r, Val top);
 void spec_case_check(Reader *r, Val v, const Case *c);
 void spec_kernels_check(SpecRun *run);
+void spec_path_read(SpecRun *run, Place at, int table);
+void spec_paths_check(SpecRun *run); /* once all kernels are known */
 
 #endif

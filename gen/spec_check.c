@@ -6,13 +6,6 @@
 
 enum { THREADS_MOST = 1024 }; /* in a group, on every backend there is */
 
-typedef bool (*Visit)(const Expr *e, void *what);
-
-static bool any_node(const Expr *e, Visit visit, void *what) {
-  return e && (visit(e, what) || any_node(e->a, visit, what) || any_node(e->b, visit, what) ||
-               any_node(e->c, visit, what));
-}
-
 static bool is_dim_var(const Expr *e, void *index) {
   return e->op == EX_VAR && e->kind == VAR_DIM && e->index == *(int *)index;
 }
@@ -28,11 +21,11 @@ static bool binds(const Expr *e, int dim) {
 static bool is_used(const Kernel *k, int dim) {
   for (int i = 0; i < k->arg_count; i++)
     for (int j = 0; j < k->args[i].rank; j++)
-      if (any_node(k->args[i].shape[j], is_dim_var, &dim)) return true;
+      if (expr_any(k->args[i].shape[j], is_dim_var, &dim)) return true;
   for (int i = 0; i < 3; i++)
-    if (any_node(k->groups[i], is_dim_var, &dim)) return true;
+    if (expr_any(k->groups[i], is_dim_var, &dim)) return true;
   for (int i = 0; i < k->require_count; i++)
-    if (any_node(k->require[i], is_dim_var, &dim)) return true;
+    if (expr_any(k->require[i], is_dim_var, &dim)) return true;
   return false;
 }
 
@@ -144,7 +137,7 @@ static void check_threads(Reader *r, Val top) {
     const Expr *found = NULL;
     bool fine = true;
     for (int j = 0; j < 3; j++)
-      if (any_node(p->threads[j], is_no_const, (void *)&found)) {
+      if (expr_any(p->threads[j], is_no_const, (void *)&found)) {
         diag_add(r->d, at, D_THREADS_VARY, label, expr_text(r->a, p->threads[j]),
                  found->kind == VAR_DIM ? "dim" : "scalar", found->name);
         fine = false;
@@ -220,7 +213,7 @@ void spec_case_check(Reader *r, Val v, const Case *c) {
   Known known = { k, &full };
   for (int i = 0; i < k->require_count; i++) {
     int64_t holds = 1;
-    if (any_node(k->require[i], is_unknown, &known)) continue;
+    if (expr_any(k->require[i], is_unknown, &known)) continue;
     const char *text = arena_printf(r->a, "'%s'", expr_text(r->a, k->require[i]));
     if (!expr_eval(k, k->require[i], full.values, &holds))
       diag_add(r->d, val_place(r, v), D_EXPR_FAILS, v.label, expr_text(r->a, k->require[i]),
@@ -231,7 +224,7 @@ void spec_case_check(Reader *r, Val v, const Case *c) {
     for (int j = 0; j < k->args[i].rank; j++) {
       const Expr *e = k->args[i].shape[j];
       int64_t extent;
-      if (any_node(e, is_unknown, &known)) continue;
+      if (expr_any(e, is_unknown, &known)) continue;
       const char *why = NULL;
       if (!expr_eval(k, e, full.values, &extent)) why = "divides by zero or passes 64 bits";
       else if (extent < 0) why = arena_printf(r->a, "is %lld", (long long)extent);

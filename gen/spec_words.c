@@ -343,6 +343,14 @@ static int kernel_call(lua_State *L) {
   return 0;
 }
 
+/* path { name = "...", kernels = { ... } } */
+static int path(lua_State *L) {
+  SpecRun *run = spec_run(L);
+  lua_settop(L, 1);
+  spec_path_read(run, spec_here(run), 1);
+  return 0;
+}
+
 /* ---- the table of words ---------------------------------------------------------------------- */
 
 static void open_poison(lua_State *L) {
@@ -424,4 +432,6 @@ void spec_words_open(SpecRun *run, int words) {
   lua_setfield(L, words, "absent");
   lua_pushcfunction(L, kernel);
   lua_setfield(L, words, "kernel");
+  lua_pushcfunction(L, path);
+  lua_setfield(L, words, "path");
 }

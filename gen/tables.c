@@ -133,7 +133,7 @@ static void put_params(Buf *b, const Kernel *k) {
   if (k->scalar_count) buf_puts(b, "};\n");
 }
 
-static void put_args(Tables *t) {
+static void put_args(Tables *t, Facts *const *facts) {
   const Kernel *k = t->k;
   Buf *b = t->b;
   for (int i = 0; i < k->arg_count; i++) {
@@ -155,9 +155,12 @@ static void put_args(Tables *t) {
     else
       buf_printf(b, ".type = -1, .dtype = %s, ", dtype_symbol[arg->dtype]);
     if (arg->rank)
-      buf_printf(b, ".rank = %d, .shape = %s_arg%d_shape},\n", arg->rank, k->name, i);
+      buf_printf(b, ".rank = %d, .shape = %s_arg%d_shape", arg->rank, k->name, i);
     else
-      buf_puts(b, ".rank = 0, .shape = NULL},\n");
+      buf_puts(b, ".rank = 0, .shape = NULL");
+    const uint32_t align = arg_align(t->a, k, facts, i);
+    if (align) buf_printf(b, ", .align = %u", align);
+    buf_puts(b, "},\n");
   }
   buf_puts(b, "};\n");
   if (t->require_count) buf_printf(b, "static const kg_expr %s_require[] = {\n", k->name);
@@ -283,7 +286,7 @@ static void put_list(Buf *b, const Kernel *k, const char *count, const char *lis
     buf_puts(b, "NULL,\n");
 }
 
-static void put_kernel(Buf *b, const Kernel *k, int require_count, uint32_t align) {
+static void put_kernel(Buf *b, const Kernel *k, int require_count) {
   buf_printf(b, "\nconst kg_kernel %s_kernel = {\n  .name = \"%s\",\n  .summary = ", k->name,
              k->name);
   put_c_string(b, k->summary ? k->summary : "");
@@ -295,7 +298,6 @@ static void put_kernel(Buf *b, const Kernel *k, int require_count, uint32_t alig
   put_list(b, k, "arg_count", "args", k->arg_count);
   put_list(b, k, "require_count", "require", require_count);
   buf_printf(b, "  .ports = &%s_ports,\n", k->name);
-  if (align) buf_printf(b, "  .align = %u,\n", align);
   buf_puts(b, "};\n");
 }
 
@@ -393,13 +395,21 @@ char *emit_tables(Arena *a, const Library *l) {
     put_kernel_rule(&b, k);
     put_exprs(&t);
     put_params(&b, k);
-    put_args(&t);
+    put_args(&t, l->facts ? l->facts[i] : NULL);
     for (int n = 0; n < k->port_count; n++)
       if (!k->ports[n].absent) put_port(&t, &k->ports[n], l->facts ? l->facts[i][n] : NULL);
     put_ports(&t);
-    put_kernel(&b, k, t.require_count, l->facts ? kernel_align(a, k, l->facts[i]) : 0);
+    put_kernel(&b, k, t.require_count);
     put_block(&b, k);
     put_functions(&b, a, k);
+  }
+  if (l->spec->path_count) buf_puts(&b, "\n/* ---- paths ---- */\n");
+  for (int i = 0; i < l->spec->path_count; i++) {
+    const Path *p = l->spec->paths[i];
+    buf_printf(&b, "\nbool %s_available(const kg_device *device) {\n  return ", p->name);
+    for (int n = 0; n < p->kernel_count; n++)
+      buf_printf(&b, "%s%s_available(device)", n ? " && " : "", p->kernels[n]);
+    buf_puts(&b, ";\n}\n");
   }
   buf_puts(&b, "\n/* ---- all of them ---- */\n\nconst kg_kernel *const kg_kernels[] = {\n");
   for (int i = 0; i < l->spec->kernel_count; i++)

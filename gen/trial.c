@@ -13,7 +13,8 @@ static const int64_t data_limit = INT64_C(4)
 
 /* ---- random numbers by counter: an element's value depends on nothing else ------------- */
 
-static uint64_t mix(uint64_t x) { /* the finaliser of SplitMix64 (Steele, Lea, Flood 2014) */
+/* The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
+uint64_t trial_hash(uint64_t x) {
   x += UINT64_C(0x9e3779b97f4a7c15);
   x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
   x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -26,7 +27,7 @@ static double uniform(uint64_t bits) {
 
 /* Standard normal, by Box and Muller. */
 static double normal(uint64_t key, uint64_t index) {
-  const double u = uniform(mix(key ^ mix(2 * index))), v = uniform(mix(key ^ mix(2 * index + 1)));
+  const double u = uniform(trial_hash(key ^ trial_hash(2 * index))), v = uniform(trial_hash(key ^ trial_hash(2 * index + 1)));
   return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
 }
 
@@ -100,6 +101,45 @@ static void scalars_take(TrialData *d) {
   }
 }
 
+/* ---- requirements: a fill and a reference may count on them ---------------------------------- */
+
+typedef struct Named {
+  const TrialData *d;
+  uint64_t named; /* bits by expr_var_number */
+  bool scalars;
+  Buf text;
+} Named;
+
+static bool name_values(const Expr *e, void *what) {
+  Named *n = what;
+  if (e->op != EX_VAR) return false;
+  const int v = expr_var_number(n->d->kernel, e);
+  if (!(n->named >> v & 1))
+    buf_printf(&n->text, "%s%s = %lld", n->named ? ", " : "", e->name,
+               (long long)n->d->values[v]);
+  n->named |= UINT64_C(1) << v;
+  n->scalars = n->scalars || e->kind == VAR_SCALAR;
+  return false;
+}
+
+/* What a fill may still set, the scalars, is left for later at first. */
+static bool requirements_hold(Arena *a, const TrialData *d, bool scalars, const char **why) {
+  const Kernel *k = d->kernel;
+  for (int i = 0; i < k->require_count; i++) {
+    Named named = {.d = d};
+    int64_t holds = 0;
+    expr_any(k->require[i], name_values, &named);
+    const bool now = scalars || !named.scalars,
+               computed = !now || expr_eval(k, k->require[i], d->values, &holds);
+    if (now && !(computed && holds))
+      *why = arena_printf(a, "it requires %s, which %s (%s)", expr_text(a, k->require[i]),
+                          computed ? "does not hold" : "cannot be computed", named.text.s);
+    buf_free(&named.text);
+    if (*why != NULL) return false;
+  }
+  return true;
+}
+
 /* "weight has shape (D)": what could not be computed, in the user's terms. */
 static bool tensor_set(Arena *a, TrialData *d, int arg, int64_t *budget, const char **why) {
   const Kernel *k = d->kernel;
@@ -147,7 +187,7 @@ static void input_round(Arena *a, TrialData *d, int arg) {
 TrialData *trial_data(Arena *a, const Kernel *k, const Instance *instance, const Case *c,
                       const Reference *reference, uint64_t seed, const char **why) {
   if (!reference->compute) {
-    *why = reference->why;
+    *why = arena_printf(a, "no reference result: %s", reference->why);
     return NULL;
   }
   TrialData *d = arena_alloc(a, sizeof *d);
@@ -158,16 +198,19 @@ TrialData *trial_data(Arena *a, const Kernel *k, const Instance *instance, const
   d->want.tensor_count = k->arg_count;
   d->want.tensors = arena_alloc(a, MAX_ARGS * sizeof *d->want.tensors);
   values_set(a, d, c);
+  *why = NULL;
+  if (!requirements_hold(a, d, false, why)) return NULL;
   int64_t budget = data_limit;
   for (int i = 0; i < k->arg_count; i++)
     if (!tensor_set(a, d, i, &budget, why)) return NULL;
   for (int i = 0; i < k->input_count; i++) {
     ref_tensor *t = &d->want.tensors[i];
-    const uint64_t key = mix(seed ^ mix((uint64_t)i + 1));
+    const uint64_t key = trial_hash(seed ^ trial_hash((uint64_t)i + 1));
     for (int64_t e = 0; t->real && e < t->count; e++) t->real[e] = normal(key, (uint64_t)e);
   }
   if (reference->fill) reference->fill(&d->want, c->fill ? c->fill : "", seed);
   scalars_take(d);
+  if (!requirements_hold(a, d, true, why)) return NULL;
   for (int i = 0; i < k->input_count; i++) input_round(a, d, i);
   reference->compute(&d->want);
   return d;
@@ -221,18 +264,24 @@ static kg_status prepare(const TrialData *d, const kg_kernel *kernel, kg_device 
   return s;
 }
 
-/* Whatever was allocated is given back by the caller, also after a failure. */
+/* Where an argument needs no more alignment than an element's, it gets no more. */
+static size_t offset_of(const TrialData *d, const kg_kernel *kernel, int arg) {
+  return kernel->args[arg].align ? 0 : kg_dtype_bytes((kg_dtype)d->want.tensors[arg].dtype);
+}
+
+/* Whatever was allocated, in memory, is given back by the caller, also after a failure. */
 static kg_status run(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_device *device,
-                     int repeat, Trial *trial, kg_tensor *tensors) {
+                     int repeat, Trial *trial, void **memory) {
   const Kernel *k = d->kernel;
   void *poison[MAX_ARGS] = {0};
+  kg_tensor tensors[MAX_ARGS] = {0};
   kg_status s = prepare(d, kernel, device, &trial->prepare_seconds);
   for (int i = 0; i < k->arg_count && s == KG_OK; i++) {
     const ref_tensor *t = &d->want.tensors[i];
-    void *data = NULL;
-    const size_t bytes = bytes_of(d, i);
-    s = kg_device_alloc(device, bytes ? bytes : 1, &data);
+    const size_t bytes = bytes_of(d, i), offset = offset_of(d, kernel, i);
+    s = kg_device_alloc(device, offset + (bytes ? bytes : 1), &memory[i]);
     if (s != KG_OK) break;
+    void *data = (char *)memory[i] + offset;
     tensors[i] = kg_tensor_of(device, data, (kg_dtype)t->dtype, t->rank, t->shape);
     if (i < k->input_count) s = kg_device_upload(device, data, d->bytes[i], bytes);
     else poison[i] = poisoned(a, d, i);
@@ -255,11 +304,11 @@ Trial trial_run(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_device
                 int repeat) {
   const Kernel *k = d->kernel;
   Trial trial = {0};
-  kg_tensor tensors[MAX_ARGS] = {0};
-  trial.status = run(a, d, kernel, device, repeat, &trial, tensors);
+  void *memory[MAX_ARGS] = {0};
+  trial.status = run(a, d, kernel, device, repeat, &trial, memory);
   if (trial.status != KG_OK) trial.message = arena_strdup(a, kg_device_message(device));
   for (int i = 0; i < k->arg_count; i++)
-    if (tensors[i].data) kg_device_free(device, tensors[i].data);
+    if (memory[i]) kg_device_free(device, memory[i]);
   if (trial.status == KG_OK) compare_outputs(a, d, &trial);
   return trial;
 }

@@ -45,9 +45,13 @@ typedef struct TrialData {
 ** does not give. */
 Instance case_instance(const Kernel *k, const Case *c, const Dtype *types);
 
+/* 64 bits that depend on all of x's. */
+uint64_t trial_hash(uint64_t x);
+
 /* Makes the inputs of a case (standard normals by counter and seed, then the reference's fill, each
 ** rounded to its dtype) and has the reference compute the outputs.  NULL with *why when there is no
-** reference, a shape cannot be computed, or the data would not fit into 4 GiB. */
+** reference, a requirement of the kernel does not hold, a shape cannot be computed, or the data
+** would not fit into 4 GiB. */
 TrialData *trial_data(Arena *a, const Kernel *k, const Instance *instance, const Case *c,
                       const Reference *reference, uint64_t seed, const char **why);
 

@@ -95,6 +95,8 @@ struct Verify {
   const char *const *only_tools;   /* likewise; NULL: all that are here */
   bool stages[VERIFY_STAGES];
   bool progress, json;
+  long more;     /* cases to make for each of the specification's */
+  uint64_t seed; /* of their making */
   int jobs;
   double start, patience;     /* seconds */
   void (*give_up)(Verify *v); /* does not come back */
@@ -160,6 +162,9 @@ void verify_compile(Verify *v);
 void verify_run_tools(Verify *v, VerifyStage stage);
 void verify_run(Verify *v, VerifyStage stage);
 void verify_run_close(Verify *v);
+
+/* Adds `each` made cases for each of the library's own, where the requirements leave room. */
+void verify_more_cases(Verify *v, int each, uint64_t seed);
 
 /* ---- verify_report.c ------------------------------------------------------------------------- */
 

@@ -86,7 +86,11 @@ static const char *case_text(Arena *a, const Kernel *k, int number) {
       buf_printf(&b, "%s%s = %lld", comma, k->scalars[i].name, (long long)c->values[n]);
   }
   if (c->fill != NULL && c->fill[0]) buf_printf(&b, "%sfill = %s", comma, c->fill);
-  const char *text = arena_printf(a, "case %d (%s)", number + 1, b.s != NULL ? b.s : "");
+  const char *text =
+      c->made_of > 0
+          ? arena_printf(a, "a case made of case %d (%s; seed %llu)", c->made_of,
+                         b.s != NULL ? b.s : "", (unsigned long long)c->seed)
+          : arena_printf(a, "case %d (%s)", number + 1, b.s != NULL ? b.s : "");
   buf_free(&b);
   return text;
 }
@@ -231,7 +235,7 @@ static void run_case(VerifyWorker *w, int number) {
   Arena *a = arena_new();
   const Instance instance = case_instance(k, c, job->types);
   const char *why = NULL, *at = case_text(a, k, job->number);
-  const TrialData *d = trial_data(a, k, &instance, c, job->reference, 1, &why);
+  const TrialData *d = trial_data(a, k, &instance, c, job->reference, c->seed ? c->seed : 1, &why);
   Ran ran[MAX_TOOLS];
   int count = 0;
   if (d == NULL)
@@ -323,12 +327,15 @@ void verify_run(Verify *v, VerifyStage stage) {
       const Kernel *k = spec->kernels[i];
       int at[MAX_TYPES] = {0};
       if (c >= k->case_count) continue;
+      const Case *made = k->cases[c].made_of > 0 ? &k->cases[c] : NULL;
+      for (int t = 0; t < k->type_count && made != NULL; t++)
+        at[t] = (int)(trial_hash(made->seed ^ (uint64_t)t) % (uint64_t)k->types[t].count);
       do {
         Job *job = &jobs[count++];
         *job = (Job){
             .kernel = i, .number = c, .stage = stage, .reference = reference_of(references, k)};
         for (int t = 0; t < k->type_count; t++) job->types[t] = k->types[t].dtypes[at[t]];
-      } while (next_types(k, at));
+      } while (made == NULL && next_types(k, at));
     }
   verify_work(v, &(VerifyWork){stage, jobs, count, NULL, run_case, job_place});
   check_coverage(v, stage);

@@ -251,13 +251,6 @@ static kg_status check_sizes(Bind *b) {
   return KG_OK;
 }
 
-/* What the kernel language moves four at a time, or reads as words: no index array is among
-** them. */
-static bool read_at_once(kg_dtype dtype) {
-  return dtype == KG_F32 || dtype == KG_F16 || dtype == KG_BF16 || dtype == KG_U32 ||
-         dtype == KG_U8;
-}
-
 static kg_status check_addresses(Bind *b) {
   const kg_kernel *const k = b->kernel;
   for (int i = 0; i < k->arg_count; i++) {
@@ -275,12 +268,12 @@ static kg_status check_addresses(Bind *b) {
                      "%s: the memory of %s is not aligned to its elements of %zu bytes; copy it",
                      k->name, k->args[i].name, element);
     }
-    if (k->align && read_at_once(t->dtype) && address % k->align != 0) {
+    if (k->args[i].align && address % k->args[i].align != 0) {
       return kg_fail(
           b->error, KG_BAD_ARGUMENT,
           "%s: the memory of %s does not begin at a multiple of %u bytes, and the kernel "
           "reads several elements at once; copy it to memory that does",
-          k->name, k->args[i].name, k->align);
+          k->name, k->args[i].name, k->args[i].align);
     }
     if (UINTPTR_MAX - address < b->bytes[i]) {
       return kg_fail(b->error, KG_TOO_LARGE, "%s: the memory of %s passes the last address",

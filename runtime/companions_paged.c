@@ -12,13 +12,16 @@ enum {
   MOST_TEAMS = 8,
   TEAM = 32,          /* lanes of a team */
   LANE_ELEMENTS = 32, /* of queries, that a lane keeps in registers */
-  LONGEST_HEAD = 512,
+  LONGEST_HEAD = 1024,
+  LONGEST_OF_1024 = 512, /* head that 1024 threads have the registers for */
   LARGEST_PAGE = 65536,
   TOKENS_ALONE = 4096,
   TOKENS_EACH = 512,
   GROUPS_ELSEWHERE = 512,
   GROUPS_A_CORE = 8,
-  LEAST_GROUPS = 64
+  LEAST_GROUPS = 64,
+  SPARSITY = 8,        /* live rows to a selected one */
+  LEAST_LATENT_ROWS = 128
 };
 
 static uint32_t clamp(uint32_t x, uint32_t low, uint32_t high) {
@@ -31,6 +34,11 @@ uint32_t kg_paged_splits(uint32_t head_dim, uint32_t wanted) {
   const uint32_t row_floats = head_dim ? head_dim : 1;
   const uint32_t most = clamp(SHARED_BYTES / 4 / row_floats, 1, MOST_SPLITS);
   return wanted ? clamp(wanted, 1, most) : most;
+}
+
+uint32_t kg_paged_threads(uint32_t head_dim) {
+  if (head_dim == 0 || head_dim > LONGEST_HEAD) return 0;
+  return head_dim > LONGEST_OF_1024 ? 512 : 1024;
 }
 
 kg_status kg_paged_v2_geometry(uint32_t head_dim, uint32_t q_heads, uint32_t kv_heads,
@@ -324,4 +332,153 @@ void kg_paged_plan_free(kg_paged_plan *plan) {
   if (!plan) return;
   free(plan->o_indptr);
   *plan = (kg_paged_plan){0};
+}
+
+/* ---- sparse decode --------------------------------------------------------------------------- */
+
+typedef struct Rows { int64_t first, end; } Rows;
+
+/* The live rows of a block; none when it lies outside. */
+static Rows block_rows(const kg_sparse_cache *c, const kg_sparse_selection *s, size_t sequence,
+                       int32_t block) {
+  const int64_t first = (int64_t)block * s->block_rows, end = first + s->block_rows;
+  const int64_t live = c->starts[sequence], live_end = c->ends[sequence];
+  return (Rows){first > live ? first : live, end < live_end ? end : live_end};
+}
+
+static kg_status sparse_check(const kg_sparse_cache *c, const kg_sparse_selection *s,
+                              kg_error *error) {
+  if (!c || !s)
+    return kg_fail(error, KG_BAD_ARGUMENT,
+                   "kg_sparse_table_make: cache, selection and table must not be null");
+  const bool some = c->sequences > 0 && c->kv_heads > 0;
+  if (some && (!c->starts || !c->ends || (s->top > 0 && !s->blocks)))
+    return kg_fail(error, KG_BAD_ARGUMENT,
+                   "kg_sparse_table_make: starts, ends and blocks must not be null");
+  if (s->block_rows == 0)
+    return kg_fail(error, KG_BAD_ARGUMENT, "kg_sparse_table_make: a block needs at least one row");
+  if (some && (c->capacity < 0 || c->capacity > INT32_MAX || c->sequences > INT32_MAX ||
+               c->kv_heads > INT32_MAX / c->sequences ||
+               c->capacity > (int64_t)(INT32_MAX / (c->sequences * c->kv_heads))))
+    return kg_fail(error, c->capacity < 0 ? KG_BAD_ARGUMENT : KG_TOO_LARGE,
+                   "kg_sparse_table_make: a cache of %zu sequences, %zu heads and %lld rows; an "
+                   "i32 counts %d rows",
+                   c->sequences, c->kv_heads, (long long)c->capacity, INT32_MAX);
+  for (size_t i = 0; some && i < c->sequences; i++)
+    if (c->starts[i] < 0 || c->starts[i] > c->ends[i] || c->ends[i] > c->capacity)
+      return kg_fail(error, KG_BAD_ARGUMENT,
+                     "kg_sparse_table_make: sequence %zu has its live rows from %d up to %d, in a "
+                     "cache of %lld",
+                     i, c->starts[i], c->ends[i], (long long)c->capacity);
+  return KG_OK;
+}
+
+/* How many rows request r selects, in *rows. */
+static kg_status sparse_rows(const kg_sparse_cache *c, const kg_sparse_selection *s, size_t r,
+                             uint64_t *rows, kg_error *error) {
+  const size_t sequence = r / c->kv_heads, head = r % c->kv_heads;
+  const int32_t *own = s->top > 0 ? s->blocks + r * s->top : NULL;
+  *rows = 0;
+  for (size_t i = 0; i < s->top; i++) {
+    if (own[i] < 0) continue;
+    const Rows live = block_rows(c, s, sequence, own[i]);
+    if (live.first >= live.end)
+      return kg_fail(error, KG_BAD_ARGUMENT,
+                     "kg_sparse_table_make: head %zu of sequence %zu selects block %d of %u rows, "
+                     "of which none is live",
+                     head, sequence, own[i], s->block_rows);
+    for (size_t j = 0; j < i; j++)
+      if (own[j] == own[i])
+        return kg_fail(error, KG_BAD_ARGUMENT,
+                       "kg_sparse_table_make: head %zu of sequence %zu selects block %d twice",
+                       head, sequence, own[i]);
+    *rows += (uint64_t)(live.end - live.first);
+  }
+  return KG_OK;
+}
+
+kg_status kg_sparse_table_make(const kg_sparse_cache *cache, const kg_sparse_selection *selection,
+                               kg_page_table *table, kg_error *error) {
+  if (table) *table = (kg_page_table){0};
+  kg_status status = sparse_check(table ? cache : NULL, selection, error);
+  if (status != KG_OK) return status;
+  const size_t requests = cache->sequences * cache->kv_heads;
+  uint64_t rows = 0;
+  for (size_t r = 0; r < requests; r++) {
+    uint64_t own;
+    status = sparse_rows(cache, selection, r, &own, error);
+    if (status != KG_OK) return status;
+    rows += own; /* of blocks that differ: no more than the cache has */
+  }
+  kg_page_table t = {.requests = requests, .index_count = (size_t)rows, .page_size = 1};
+  if (!table_alloc(&t))
+    return kg_fail(error, KG_OUT_OF_MEMORY, "kg_sparse_table_make: no memory for %llu rows",
+                   (unsigned long long)rows);
+  int32_t at = 0;
+  for (size_t r = 0; r < requests; r++) {
+    t.indptr[r] = at;
+    for (size_t i = 0; i < selection->top; i++) {
+      const int32_t block = selection->blocks[r * selection->top + i];
+      if (block < 0) continue;
+      const Rows live = block_rows(cache, selection, r / cache->kv_heads, block);
+      for (int64_t row = live.first; row < live.end; row++)
+        t.indices[at++] = (int32_t)((int64_t)r * cache->capacity + row);
+    }
+    t.seq_lens[r] = at - t.indptr[r];
+    t.last_page_len[r] = t.seq_lens[r] > 0;
+    t.first_page_offset[r] = 0;
+  }
+  t.indptr[requests] = at;
+  *table = t;
+  return KG_OK;
+}
+
+uint64_t kg_sparse_live_rows(const kg_sparse_cache *cache) {
+  uint64_t rows = 0;
+  for (size_t i = 0; i < cache->sequences; i++)
+    rows += (uint64_t)((int64_t)cache->ends[i] - cache->starts[i]) * cache->kv_heads;
+  return rows;
+}
+
+bool kg_sparse_pays(uint64_t live_rows, uint64_t selected_rows) {
+  return selected_rows > 0 && live_rows / SPARSITY >= selected_rows;
+}
+
+/* ---- absorbed MLA ---------------------------------------------------------------------------- */
+
+kg_status kg_mla_plan_make(size_t batch, uint32_t heads, uint64_t rows, uint32_t target,
+                           kg_mla_plan *plan, kg_error *error) {
+  if (!plan) return kg_fail(error, KG_BAD_ARGUMENT, "kg_mla_plan_make: plan must not be null");
+  *plan = (kg_mla_plan){0};
+  if (heads == 0) return kg_fail(error, KG_BAD_ARGUMENT, "kg_mla_plan_make: heads must be above 0");
+  if (batch == 0 || rows == 0)
+    return kg_fail(error, KG_REQUIRE_FAILED,
+                   "kg_mla_plan_make: %zu requests of %llu rows: there is nothing to attend to",
+                   batch, (unsigned long long)rows);
+  if (batch > INT32_MAX)
+    return kg_fail(error, KG_TOO_LARGE, "kg_mla_plan_make: %zu requests; an i32 counts %d", batch,
+                   INT32_MAX);
+  const uint64_t groups = (uint64_t)batch * heads; /* with one chunk each */
+  const uint64_t wanted = target / groups + (target % groups != 0);
+  uint64_t chunks = rows / LEAST_LATENT_ROWS;
+  if (chunks > wanted) chunks = wanted;
+  if (chunks == 0) chunks = 1;
+  const uint64_t chunk_rows = (rows - 1) / chunks + 1;
+  chunks = (rows - 1) / chunk_rows + 1; /* the last may have become empty */
+  if (chunks > INT32_MAX / batch)
+    return kg_fail(error, KG_TOO_LARGE,
+                   "kg_mla_plan_make: %zu requests of %llu chunks; an i32 counts %d parts", batch,
+                   (unsigned long long)chunks, INT32_MAX);
+  int32_t *o_indptr = malloc((batch + 1) * sizeof *o_indptr);
+  if (!o_indptr)
+    return kg_fail(error, KG_OUT_OF_MEMORY, "kg_mla_plan_make: no memory for %zu requests", batch);
+  for (size_t b = 0; b <= batch; b++) o_indptr[b] = (int32_t)(b * chunks);
+  *plan = (kg_mla_plan){batch, (uint32_t)chunks, chunk_rows, chunks > 1, o_indptr};
+  return KG_OK;
+}
+
+void kg_mla_plan_free(kg_mla_plan *plan) {
+  if (!plan) return;
+  free(plan->o_indptr);
+  *plan = (kg_mla_plan){0};
 }

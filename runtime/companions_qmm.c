@@ -21,7 +21,8 @@ static const char *unsupported(const kg_gather_qmm *c) {
     return "x must be f32, f16 or bf16";
   if (c->K == 0 || c->K % 32) return "K must be a multiple of 32";
   if (c->mxfp4) return c->group_size == 32 ? NULL : "an MXFP4 scale covers 32 columns";
-  if (c->bits != 4 && c->bits != 8) return "affine codes must have 4 or 8 bits";
+  if (c->bits != 4 && c->bits != 6 && c->bits != 8)
+    return "affine codes must have 4, 6 or 8 bits";
   if (c->group_size == 0 || c->group_size % 32 || c->K % c->group_size)
     return "group_size must be a multiple of 32 and divide K";
   return NULL;
@@ -36,6 +37,11 @@ kg_gather_route kg_gather_qmm_route(const kg_gather_qmm *c, kg_error *why) {
   const unsigned long long batch = c->batch, experts = c->experts, M = c->M;
   const char *const no = unsupported(c);
   if (no) return said(KG_GATHER_NONE, no, why);
+  if (c->batch > KG_GATHER_ROWS) {
+    kg_fail(why, KG_OK, "gather_qmm: %llu rows, more than %d; split the call", batch,
+            (int)KG_GATHER_ROWS);
+    return KG_GATHER_NONE;
+  }
   if (!c->sorted)
     return said(KG_GATHER_GENERIC, "generic: the experts are not sorted", why);
   if (c->M != 1) {
@@ -46,6 +52,8 @@ kg_gather_route kg_gather_qmm_route(const kg_gather_qmm *c, kg_error *why) {
     kg_fail(why, KG_OK, "gather_qmm: generic: x is %s, not f16 or bf16", dtype_name(c->dtype));
     return KG_GATHER_GENERIC;
   }
+  if (!c->mxfp4 && c->bits == 6)
+    return said(KG_GATHER_GENERIC, "generic: codes of 6 bits, not 4 or 8", why);
   if (c->batch < BATCH_LEAST) {
     kg_fail(why, KG_OK, "gather_qmm: generic: %llu rows, fewer than %d", batch, BATCH_LEAST);
     return KG_GATHER_GENERIC;
@@ -75,21 +83,29 @@ static bool steps_evenly(Axis outer, Axis inner) {
   return outer.lhs == inner.lhs * inner.size && outer.rhs == inner.rhs * inner.size;
 }
 
-static bool fits(int64_t x) {
-  return x <= UINT32_MAX;
-}
-
 /* How many elements the view spans; 0 where 32 bits do not hold it. */
 static uint32_t span(const Axis *axis, bool rhs) {
-  uint64_t last = 0;
-  for (int i = 0; i < 2; i++) {
-    const int64_t stride = rhs ? axis[i].rhs : axis[i].lhs;
-    if (!fits(axis[i].size) || !fits(stride)) return 0;
-    const uint64_t walk = (uint64_t)(axis[i].size - 1) * (uint64_t)stride;
-    if (walk > UINT32_MAX) return 0;
-    last += walk;
-  }
+  uint64_t last = 0; /* sizes are below 2^26, strides below 2^32 */
+  for (int i = 0; i < 2; i++)
+    last += (uint64_t)(axis[i].size - 1) * (uint64_t)(rhs ? axis[i].rhs : axis[i].lhs);
   return last < UINT32_MAX ? (uint32_t)last + 1 : 0;
+}
+
+static kg_status count_rows(int rank, const int64_t *shape, int64_t *rows, kg_error *error) {
+  *rows = 1;
+  for (int d = 0; d < rank; d++) {
+    if (shape[d] < 0)
+      return kg_fail(error, KG_BAD_ARGUMENT, "kg_gather_view_of: dimension %d has a negative size",
+                     d);
+    if (shape[d] == 0) *rows = 0;
+  }
+  for (int d = 0; d < rank && *rows > 0; d++) {
+    if (shape[d] > KG_GATHER_ROWS / *rows)
+      return kg_fail(error, KG_TOO_LARGE, "kg_gather_view_of: the batch has more than %d rows",
+                     (int)KG_GATHER_ROWS);
+    *rows *= shape[d];
+  }
+  return KG_OK;
 }
 
 kg_status kg_gather_view_of(int rank, const int64_t *shape, const int64_t *lhs_strides,
@@ -97,20 +113,22 @@ kg_status kg_gather_view_of(int rank, const int64_t *shape, const int64_t *lhs_s
   if (!view || (rank > 0 && (!shape || !lhs_strides || !rhs_strides)))
     return kg_fail(error, KG_BAD_ARGUMENT,
                    "kg_gather_view_of: shape, strides and view must not be null");
+  int64_t rows;
+  const kg_status s = count_rows(rank, shape, &rows, error);
+  if (s != KG_OK) return s;
   Axis axis[2] = {{1, 0, 0}, {1, 0, 0}}; /* outer, inner */
   int used = 0;
   for (int d = rank - 1; d >= 0; d--) { /* from the fastest */
     const Axis a = {shape[d], lhs_strides[d], rhs_strides[d]};
-    if (a.size < 1)
-      return kg_fail(error, KG_BAD_ARGUMENT, "kg_gather_view_of: the batch has no rows");
     if (a.lhs < 0 || a.rhs < 0)
       return kg_fail(error, KG_BAD_ARGUMENT,
                      "kg_gather_view_of: dimension %d has a negative stride", d);
-    if (a.size == 1) continue;
+    if (a.size == 1 || rows == 0) continue;
+    if (a.lhs > UINT32_MAX || a.rhs > UINT32_MAX)
+      return kg_fail(error, KG_TOO_LARGE,
+                     "kg_gather_view_of: the strides of dimension %d must fit 32 bits", d);
     Axis *last = used ? &axis[2 - used] : NULL;
     if (last && steps_evenly(a, *last)) {
-      if (!fits(last->size) || !fits(a.size))
-        return kg_fail(error, KG_TOO_LARGE, "kg_gather_view_of: the batch has too many rows");
       last->size *= a.size;
       continue;
     }
@@ -120,12 +138,15 @@ kg_status kg_gather_view_of(int rank, const int64_t *shape, const int64_t *lhs_s
                      "contiguous");
     axis[1 - used++] = a;
   }
+  if (rows == 0) {
+    *view = (kg_gather_view){.B0 = 0, .B1 = 1};
+    return KG_OK;
+  }
   const uint32_t lhs_count = span(axis, false), rhs_count = span(axis, true);
   if (!lhs_count || !rhs_count)
     return kg_fail(error, KG_TOO_LARGE,
-                   "kg_gather_view_of: sizes and places of indices must fit 32 bits");
-  /* a batch of one dimension goes along B0, which may be longer */
-  if (used == 1) {
+                   "kg_gather_view_of: places of indices must fit 32 bits");
+  if (used == 1) { /* a batch of one dimension goes along B0 */
     axis[0] = axis[1];
     axis[1] = (Axis){1, 0, 0};
   }

@@ -189,3 +189,5 @@ kg_status kg_turbo4_decode(const kg_turbo4 *format, const uint8_t *packed, const
   }
   return KG_OK;
 }
+
+uint32_t kg_turbo4_slots(uint64_t Tq) { return Tq <= 1 ? 1 : 4; }

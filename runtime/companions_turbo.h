@@ -61,4 +61,9 @@ kg_status kg_turbo4_decode(const kg_turbo4 *format, const uint8_t *packed, const
 kg_status kg_turbo4_rotate(const kg_turbo4 *format, float *rows, size_t count, kg_error *error);
 kg_status kg_turbo4_unrotate(const kg_turbo4 *format, float *rows, size_t count, kg_error *error);
 
+/* turbo4_delegated_cold, sparse_v, turbo4_delegated_steel: the constant SLOTS of the instance for
+** Tq query slots: 1, which holds no sums for slots that are not there, or 4, which reads a token
+** once for four slots. */
+uint32_t kg_turbo4_slots(uint64_t Tq);
+
 #endif

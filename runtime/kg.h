@@ -160,6 +160,7 @@ typedef struct kg_arg {
   kg_dtype dtype;
   int rank;
   const kg_expr *shape; /* rank of them */
+  uint32_t align;       /* its memory begins at a multiple of so many bytes; 0: of an element's */
 } kg_arg;
 
 typedef struct kg_port {
@@ -201,8 +202,6 @@ typedef struct kg_kernel {
   int arg_count; const kg_arg *args;                /* inputs, then outputs */
   int require_count; const kg_expr *require;
   const KernelPorts *ports;
-  /* memory of floats, u32 and u8 begins at a multiple of so many bytes; 0: of an element's size */
-  uint32_t align;
 } kg_kernel;
 
 /* ---- ports ----------------------------------------------------------------------------------- */

@@ -38,7 +38,7 @@ return {
 
   text = {
     head = [[
-// Compile with --fmad=false: a fused multiply-add is written fma, nothing else is one.
+// Compile with --fmad=false and without --use_fast_math, neither of which shows in a macro: a fused multiply-add is written fma, nothing else is one.
 ]],
     guard = [[
 // -- a warp has 32 lanes: an instance made for another width must not compile --

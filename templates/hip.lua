@@ -43,6 +43,9 @@ return {
 #pragma clang fp contract(off) // a fused multiply-add is written fma, nothing else is one
 ]],
     guard = [[
+#if defined(__FAST_MATH__) // -ffp-contract=fast undoes the pragma above too, and shows in no macro
+#  error "kgen: ${kernel}: this text is for exact arithmetic; compile it without -ffast-math"
+#endif
 // -- wavefront width: an instance made for one width must not compile for the other, nor for an unknown one --
 #if defined(__AMDGCN_WAVEFRONT_SIZE__) // ROCm 5.5 to 7.1
 #  define KG_DEVICE_WAVE __AMDGCN_WAVEFRONT_SIZE__
@@ -52,6 +55,7 @@ return {
 #  define KG_DEVICE_WAVE 64
 #elif defined(__GFX10__) || defined(__GFX11__) || defined(__GFX12__)
 #  define KG_DEVICE_WAVE 32
+#  define KG_WAVE_OF_FAMILY // -mwavefrontsize64 makes it another, in no macro: the entry asks the compiler
 #else
 #  error "kgen: ${kernel}: the wavefront width of this target is unknown"
 #endif
@@ -74,7 +78,11 @@ return {
     entry_in = "const ${type} *__restrict__ ${name}",
     entry_out = "${type} *__restrict__ ${name}",
     entry_value = "${type} ${name}",
-    entry_close = ") {",
+    entry_close = [[
+) {
+#ifdef KG_WAVE_OF_FAMILY
+  (void)__builtin_amdgcn_ballot_w32(true); // kgen: ${kernel}: this instance is for 32 lanes, not for -mwavefrontsize64
+#endif]],
     index = "  const u32 ${name} = ${value};",
   },
 

@@ -15,7 +15,8 @@ return {
     "thread", "ray_data", "object_data", "half", "half2", "half3", "half4", "bfloat", "bfloat2", "bfloat3", "bfloat4",
     "float2", "float3", "float4", "int2", "int3", "int4", "uint", "uint2", "uint3", "uint4", "ushort", "uchar", "ulong",
     "size_t", "metal", "simd", "sampler", "texture2d", "array", "atomic_int", "atomic_uint", "as_type", "access",
-    "visible", "stitchable", "double", "precise", "fast", "mem_flags", "metal_stdlib",
+    "visible", "stitchable", "coherent", "double", "precise", "fast", "mem_flags", "metal_stdlib",
+    "ctz", "fabs", "mulhi", -- functions that texts use: a template of ours by that name would yield to Metal's
   },
 
   spell = {
@@ -35,14 +36,14 @@ return {
   index = {
     thread_x = "kg_thread_in_group.x", thread_y = "kg_thread_in_group.y", thread_z = "kg_thread_in_group.z",
     group_x = "kg_group.x", group_y = "kg_group.y", group_z = "kg_group.z",
-    thread = "kg_index_in_group", lane = "kg_index_in_simd", wave_index = "kg_simd_in_group",
+    -- Which lane a thread has is not promised (MSL 4.4.1): this way lane = thread % 32 by construction.
+    thread = "kg_simd_in_group * 32 + kg_index_in_simd", lane = "kg_index_in_simd", wave_index = "kg_simd_in_group",
   },
 
   -- Parameters of the entry that are there when `index` uses their name.
   tail = {
     { "kg_thread_in_group", "uint3 kg_thread_in_group [[thread_position_in_threadgroup]]" },
     { "kg_group", "uint3 kg_group [[threadgroup_position_in_grid]]" },
-    { "kg_index_in_group", "uint kg_index_in_group [[thread_index_in_threadgroup]]" },
     { "kg_index_in_simd", "uint kg_index_in_simd [[thread_index_in_simdgroup]]" },
     { "kg_simd_in_group", "uint kg_simd_in_group [[simdgroup_index_in_threadgroup]]" },
   },
@@ -53,11 +54,15 @@ return {
 using namespace metal;
 #pragma METAL fp math_mode(safe)
 #pragma METAL fp contract(off)
+#pragma clang fp contract(off) // for compilers that know the one above by no name; a fused multiply-add is written fma
 ]],
     guard = [[
 // -- a SIMD-group has 32 lanes: an instance made for another width must not compile; the host compares threadExecutionWidth --
 #if KG_WAVE != 32
 #  error "kgen: ${kernel}: this instance is for another wavefront width than the target's"
+#endif
+#if defined(__METAL_VERSION__) && __METAL_VERSION__ < 310
+#  error "kgen: ${kernel}: this text is for Metal 3.1 and newer; compile it with languageVersion 3.1"
 #endif
 ]],
     default_wave = [[
@@ -102,10 +107,10 @@ static inline void kg_barrier() { threadgroup_barrier(mem_flags::mem_threadgroup
     { "kg_rsqrt", "static inline f32 kg_rsqrt(f32 x) { return 1.0f / precise::sqrt(x); }" },
     { "kg_min", [[
 template <class V> static inline V kg_min(V a, V b) { return b < a ? b : a; }
-static inline f32 kg_min(f32 a, f32 b) { return fmin(a, b); }]] },
+static inline f32 kg_min(f32 a, f32 b) { return precise::fmin(a, b); }]] },
     { "kg_max", [[
 template <class V> static inline V kg_max(V a, V b) { return a < b ? b : a; }
-static inline f32 kg_max(f32 a, f32 b) { return fmax(a, b); }]] },
+static inline f32 kg_max(f32 a, f32 b) { return precise::fmax(a, b); }]] },
     { "load4", [[
 static inline f32x4 load4(device const f32 *p) {
   const float4 v = *(device const float4 *)p;

@@ -228,12 +228,12 @@ static const kg_const_param scale_consts[] = {
 static const char *const scale_dims[] = {"rows", "D"};
 static const kg_scalar_param scale_scalars[] = {{"scale", KG_F32}, {"shift", KG_I32}};
 static const kg_arg scale_args[] = {
-    {"x", false, 0, 0, 2, (const kg_expr[]){EXPR("rows", VAR(ROWS)), EXPR("D", VAR(D))}},
-    {"weight", false, 1, 0, 1, (const kg_expr[]){EXPR("D", VAR(D))}},
-    {"y", true, 0, 0, 2, (const kg_expr[]){EXPR("rows", VAR(ROWS)), EXPR("D", VAR(D))}},
+    {"x", false, 0, 0, 2, (const kg_expr[]){EXPR("rows", VAR(ROWS)), EXPR("D", VAR(D))}, 0},
+    {"weight", false, 1, 0, 1, (const kg_expr[]){EXPR("D", VAR(D))}, 0},
+    {"y", true, 0, 0, 2, (const kg_expr[]){EXPR("rows", VAR(ROWS)), EXPR("D", VAR(D))}, 0},
     {"sum", true, -1, KG_F32, 1,
      (const kg_expr[]){
-         EXPR("min(rows, rows * 1)", VAR(ROWS), VAR(ROWS), INT(1), OP(MUL), OP(MIN))}},
+         EXPR("min(rows, rows * 1)", VAR(ROWS), VAR(ROWS), INT(1), OP(MUL), OP(MIN))}, 0},
 };
 static const kg_expr scale_require[] = {EXPR("D >= 1", VAR(D), INT(1), OP(GE))};
 

@@ -77,7 +77,7 @@ static bool build(const Mutant *m, const char *folder, const char *said) {
       "%s.build/libkgen.a .build/libkg.a %s %s",
       compile_command, m->target, compile_command, test ? "tests/" : ".build/gen/main.o",
       test ? len : 0, m->detail, test ? ".c" : "", test ? len : 4, test ? m->detail : "kgen",
-      test ? ".build/libkernels.a " : "", test ? "-lcmocka" : "", libraries);
+      test ? ".build/one_test.o .build/libkernels.a " : "", test ? "-lcmocka" : "", libraries);
   /* tests that start kgen must start the faulty one */
   if (test && strncmp(m->target, "gen/", 4) == 0) {
     char *both = format_text("%s && %s .build/gen/main.o -o .build/kgen.new .build/mutant.o "
@@ -109,7 +109,9 @@ static void check_command(char out[1024], const Mutant *m) {
   switch (m->catcher) {
   case STATIC: snprintf(out, 1024, ".build/kgen -t templates -o .build/out"); break;
   case TEST:
-    snprintf(out, 1024, "CMOCKA_MESSAGE_OUTPUT=TAP .build/%.*s", program, m->detail);
+    snprintf(out, 1024, "%s%s CMOCKA_MESSAGE_OUTPUT=TAP .build/%.*s",
+             m->detail[program] ? "KGEN_TEST=" : "",
+             m->detail[program] ? m->detail + program + 1 : "", program, m->detail);
     break;
   default:
     snprintf(out, 1024, ".build/kgen verify %s --only %s%s%s -j 1 --json -t templates%s%s",
@@ -298,7 +300,7 @@ static void put_to_check(const Mutant *m, int worker, Result *r) {
 /* ---- workers --------------------------------------------------------------------------------- */
 
 static const char copied[] = "kernels.lua templates gen runtime tests generated README.md";
-static const char built[] = "libkgen.a libkg.a libkernels.a kgen kg-hiprtc fake_hip.so "
+static const char built[] = "libkgen.a libkg.a libkernels.a one_test.o kgen kg-hiprtc fake_hip.so "
                             "fake_hip5.so fake_hiprtc.so simt_texts.c "
                             "test_*[a-z]";
 

@@ -10,27 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../gen/kgen.h"
-
-static char folder[64], said[65536];
-
-/* Runs a command in which each @ stands for the scratch folder. */
-static int run(const char *command) {
-  char line[4096] = "";
-  for (const char *c = command; *c; c++) {
-    const char one[] = {*c, 0};
-    strncat(line, *c == '@' ? folder : one, sizeof line - strlen(line) - 1);
-  }
-  FILE *p = popen(line, "r");
-  assert_non_null(p);
-  said[fread(said, 1, sizeof said - 1, p)] = 0;
-  const int status = pclose(p);
-  assert_true(WIFEXITED(status));
-  return WEXITSTATUS(status);
-}
+#include "shell.h"
 
 #define KGEN_THERE ".build/kgen -f @/kernels.lua -t @/templates -o @/generated 2>&1"
 #define CLANG "clang-19 -x cl -cl-std=clc++2021 -Xclang -finclude-default-header -target spir64 -Werror -fsyntax-only "

@@ -43,11 +43,13 @@ static Text text_of(const Kernel *k, const char *backend, const Instance *i, int
   };
 }
 
+static const char *extra_option; /* that a direct user of the text might give */
+
 static void compile(Compiler *c, const Text *t, const char *target, Compiled *result) {
-  const char **options =
-      arena_alloc(arena, sizeof *options * (size_t)(t->port->backend->option_count + 1));
-  for (int i = 0; i < t->port->backend->option_count; i++)
-    options[i] = t->port->backend->options[i];
+  const int own = t->port->backend->option_count;
+  const char **options = arena_alloc(arena, sizeof *options * (size_t)(own + 2));
+  for (int i = 0; i < own; i++) options[i] = t->port->backend->options[i];
+  options[own] = extra_option;
   const kg_source source = { .kernel = t->kernel->name,
                              .entry = t->entry,
                              .file = t->file,
@@ -257,6 +259,31 @@ static void the_usual_guard_would_let_the_wrong_width_through(void **state) {
   if (tried == 0) skip();
 }
 
+/* What a build system may add, for all its files. */
+static void options_that_change_the_width_or_the_arithmetic_are_refused(void **state) {
+  (void)state;
+  static const char *const names[] = { "hiprtc", "hiprtc-6.4", "hiprtc-7.2" };
+  int tried = 0;
+  for (int n = 0; n < 3; n++) {
+    Compiler *c = ready(names[n]);
+    if (c == NULL) continue;
+    Text texts[ROOM];
+    const int count = first_texts("hip", 32, texts, 4);
+    for (int i = 0; i < count; i++, tried++) {
+      assert_compiles(c, &texts[i], "gfx1030");
+      extra_option = "-mwavefrontsize64";
+      assert_refused(c, &texts[i], "gfx1030", arena_printf(arena, "kgen: %s: this instance is for ",
+                                                           texts[i].kernel->name));
+      extra_option = "-ffast-math";
+      assert_refused(c, &texts[i], "gfx1030",
+                     arena_printf(arena, "kgen: %s: this text is for exact arithmetic; compile it "
+                                         "without -ffast-math", texts[i].kernel->name));
+      extra_option = NULL;
+    }
+  }
+  if (tried == 0) skip();
+}
+
 static void a_target_of_unknown_width_is_refused_and_not_guessed(void **state) {
   (void)state;
   Compiler *c = ready("hiprtc");
@@ -416,6 +443,29 @@ static void a_threadgroup_pointer_given_to_a_device_parameter_is_refused_at_its_
   }
 }
 
+/* A text that is Metal, and one that is not, with the exact words about it. */
+static void try_metal(Compiler *c, const char *good, const char *bad, const char *words) {
+  for (int wrong = 0; wrong < 2; wrong++) {
+    Compiled r;
+    const kg_source source = { .kernel = "k", .entry = "k", .file = "k.metal", .wave = 32,
+                               .text = wrong ? bad : good };
+    compiler_compile(c, &source, "metal3.1", &r);
+    if (!wrong && r.status != KG_OK) fail_msg("%s\nof: %s", r.error.message, good);
+    if (wrong && r.status != KG_COMPILE_FAILED) fail_msg("compiles: %s", bad);
+    if (wrong && strstr(r.error.message, words) == NULL)
+      fail_msg("not \"%s\" but: %s", words, r.error.message);
+    compiled_free(&r);
+  }
+}
+
+/* `own` before an entry whose body is `body`. */
+static const char *metal_text(const char *own, const char *body) {
+  return arena_printf(arena,
+                      "#include <metal_stdlib>\nusing namespace metal;\n%s\n"
+                      "kernel void k(device float *o [[buffer(0)]]) {\n  %s\n}\n",
+                      own, body);
+}
+
 /* Each pair: what Metal has, and the nearest thing that it has not. */
 static void a_word_that_metal_does_not_have_is_refused(void **state) {
   (void)state;
@@ -423,7 +473,7 @@ static void a_word_that_metal_does_not_have_is_refused(void **state) {
     const char *good, *bad, *words;
   } pair[] = {
     { "float a = 1; (void)a;", "double a = 1; (void)a;", "double" },
-    { "float a = exp(1.0f); (void)a;", "float a = expm1(1.0f); (void)a;",
+    { "float a = precise::exp(1.0f); (void)a;", "float a = expm1(1.0f); (void)a;",
       "undeclared identifier 'expm1'" },
     { "float a = precise::exp(1.0f) + fast::exp(1.0f); (void)a;",
       "float a = precise::erf(1.0f); (void)a;", "'erf'" },
@@ -445,7 +495,7 @@ static void a_word_that_metal_does_not_have_is_refused(void **state) {
     { "constant float *p = nullptr; (void)p;", "constant float *p = o; (void)p;",
       "constant float" },
     { "device float *p = o + 1; p[0] = 1;", "float *p = o + 1; p[0] = 1;",
-      "k.metal:4: error: a pointer or reference to float that names no address space" },
+      "k.metal:5: error: a pointer or reference to float that names no address space" },
     { "struct two { float a, b; }; two v = { 1, 2 }; thread two &r = v; r.a = 2;",
       "struct two { float a, b; }; two v = { 1, 2 }; two &r = v; r.a = 2;",
       "a pointer or reference to two that names no" },
@@ -455,22 +505,278 @@ static void a_word_that_metal_does_not_have_is_refused(void **state) {
   Compiler *c = ready("clang-metal");
   if (c == NULL) skip();
   for (size_t i = 0; i < sizeof pair / sizeof *pair; i++)
-    for (int wrong = 0; wrong < 2; wrong++) {
-      Compiled r;
-      const char *text = arena_printf(arena,
-                                      "#include <metal_stdlib>\nusing namespace metal;\n"
-                                      "kernel void k(device float *o [[buffer(0)]]) {\n  %s\n}\n",
-                                      wrong ? pair[i].bad : pair[i].good);
-      const kg_source source = {
-        .kernel = "k", .entry = "k", .text = text, .file = "k.metal", .wave = 32
-      };
-      compiler_compile(c, &source, "metal3.1", &r);
-      if (!wrong && r.status != KG_OK) fail_msg("%s", r.error.message);
-      if (wrong && r.status != KG_COMPILE_FAILED) fail_msg("compiles: %s", pair[i].bad);
-      if (wrong && strstr(r.error.message, pair[i].words) == NULL)
-        fail_msg("not \"%s\" but: %s", pair[i].words, r.error.message);
-      compiled_free(&r);
+    try_metal(c, metal_text("", pair[i].good), metal_text("", pair[i].bad), pair[i].words);
+}
+
+typedef struct MetalPair {
+  const char *good_own, *good, *bad_own, *bad, *words;
+} MetalPair;
+
+static void try_pairs(const MetalPair *pair, size_t count) {
+  Compiler *c = ready("clang-metal");
+  if (c == NULL) skip();
+  for (size_t i = 0; i < count; i++)
+    try_metal(c, metal_text(pair[i].good_own, pair[i].good),
+              metal_text(pair[i].bad_own, pair[i].bad), pair[i].words);
+}
+
+#define TRY_PAIRS(pair) try_pairs(pair, sizeof(pair) / sizeof *(pair))
+
+/* Metal before version 4 is C++14, without long long, derived classes and lambdas. */
+static void cxx_that_metal_does_not_have_is_refused(void **state) {
+  (void)state;
+  static const MetalPair pair[] = {
+    { "", "float2 v = float2(1, 2); o[0] = v.x;", "", "auto [a, b] = float2(1, 2); o[0] = a;",
+      ":5:8: error: decomposition declarations are incompatible with C++ standards before C++17" },
+    { "", "uint n = 3; if (n > 2) o[0] = 1;", "", "if (uint n = 3; n > 2) o[0] = 1;",
+      "if initialization statements are incompatible with C++ standards before C++17" },
+    { "", "if (sizeof(o) == 8) o[0] = 1;", "", "if constexpr (sizeof(o) == 8) o[0] = 1;",
+      "constexpr if is incompatible with C++ standards before C++17" },
+    { "template <class T> struct one { T a; };", "one<float> v = {1}; o[0] = v.a;",
+      "template <class T> struct one { T a; one(T x) : a(x) {} };", "one v(1.0f); o[0] = v.a;",
+      "class template argument deduction is incompatible with C++ standards before C++17" },
+    { "template <class T> static inline float sum(T a, T b) { return a + b; }",
+      "o[0] = sum(1.0f, 2.0f);",
+      "template <class... T> static inline float sum(T... a) { return (a + ...); }",
+      "o[0] = sum(1.0f, 2.0f);",
+      "pack fold expression is incompatible with C++ standards before C++17" },
+    { "static_assert(sizeof(uint) == 4, \"4 bytes\");", "", "static_assert(sizeof(uint) == 4);", "",
+      "'static_assert' with no message is incompatible with C++ standards before C++17" },
+    { "constant constexpr float one = 1;", "o[0] = one;",
+      "inline constant constexpr float one = 1;", "o[0] = one;",
+      "inline variables are incompatible with C++ standards before C++17" },
+    { "", "long a = 3; ulong b = 4ul; o[0] = float(a) + float(b);", "",
+      "long long a = 3; o[0] = float(a);",
+      "k.metal:5: error: Metal has no long long; long has 64 bits" },
+    { "", "unsigned long a = 3; o[0] = float(a);", "",
+      "unsigned long int long a = 3; o[0] = float(a);",
+      "k.metal:5: error: Metal has no long long; long has 64 bits" },
+    { "", "ulong a = 0xFFul; o[0] = float(a);", "", "ulong a = 0xFFull; o[0] = float(a);",
+      "k.metal:5: error: Metal has no long long; long has 64 bits" },
+    { "struct part { float a; }; struct whole { part p; };", "whole v = {{1}}; o[0] = v.p.a;",
+      "struct part { float a; }; struct whole : part {};", "whole v = {{1}}; o[0] = v.a;",
+      "k.metal:3: error: the struct whole has a base; Metal has no derived classes" },
+    { "static inline float twice(float x) { return x + x; }",
+      "float a[2] = {1, 2}; o[0] = twice(a[0]) + (a)[1] + float2{1, 2}[0];",
+      "", "auto twice = [](float x) { return x + x; }; o[0] = twice(1);",
+      "k.metal:5: error: a lambda, which Metal 3.1 has not" },
+  };
+  TRY_PAIRS(pair);
+}
+
+/* What clang would give the generic address space, which Metal has not. */
+static void a_pointer_that_names_no_address_space_is_refused_in_every_form(void **state) {
+  (void)state;
+  static const MetalPair pair[] = {
+    { "", "device auto &r = o[1]; r = 1;", "", "auto &r = o[1]; r = 1;",
+      "k.metal:5: error: a pointer or reference to auto that names no address space" },
+    { "", "auto p = o + 1; p[0] = 1;", "", "const auto *p = o + 1; o[0] = p[0];",
+      "k.metal:5: error: a pointer or reference to auto that names no address space" },
+    { "", "float a[4]; thread float (&x)[4] = a; x[0] = 1;", "",
+      "float a[4]; float (&x)[4] = a; x[0] = 1;",
+      "k.metal:5: error: a pointer or reference to float that names no address space" },
+    { "", "uint a = 3; thread uint *p = &a; o[0] = float(*p);", "",
+      "uint a = 3; uint (*p) = &a; o[0] = float(*p);",
+      "k.metal:5: error: a pointer or reference to uint that names no address space" },
+    { "", "half3 a = half3(1); thread half3 *p = &a; (*p).x = 1;", "",
+      "half3 a = half3(1); half3 *p = &a; (*p).x = 1;",
+      "k.metal:5: error: a pointer or reference to half3 that names no address space" },
+    { "static inline float first(thread const float (&x)[4]) { return x[0]; }",
+      "float a[4] = {1, 2, 3, 4}; o[0] = first(a);",
+      "static inline float first(const float (&x)[4]) { return x[0]; }",
+      "float a[4] = {1, 2, 3, 4}; o[0] = first(a);",
+      "k.metal:3: error: a pointer or reference to float that names no address space" },
+    { "static inline float first(thread const float x[4]) { return x[0]; }",
+      "float a[4] = {1, 2, 3, 4}; o[0] = first(a);",
+      "static inline float first(uint n, const float x[4]) { return x[n]; }",
+      "float a[4] = {1, 2, 3, 4}; o[0] = first(0, a);",
+      "k.metal:3: error: an array as a parameter that names no address space" },
+    { "struct one { float a = float(1); alignas(8) float b; };", "one v; o[0] = v.a;",
+      "struct one { float a; float get() const { return a; } };", "one v = {1}; o[0] = v.get();",
+      "k.metal:3: error: a function in the struct one, which may be in any address space" },
+    { "struct one { float a; };", "one v = {1}; o[0] = v.a;",
+      "struct one { float a; one operator=(one x) { a = x.a; return x; } };", "one v; v = v;",
+      "k.metal:3: error: a function in the struct one, which may be in any address space" },
+  };
+  TRY_PAIRS(pair);
+}
+
+/* Functions of ours that would be called in doubt, or not at all, beside Metal's own. */
+static void a_function_with_the_name_of_one_of_metal_s_is_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *type, *parameters, *call;
+  } taken[] = {
+    { "saturate", "float", "float x", "(1.0f)" },
+    { "mix", "float", "float x, float y, float at", "(1.0f, 2.0f, 0.5f)" },
+    { "sign", "float", "float x", "(1.0f)" },
+    { "step", "float", "float edge, float x", "(1.0f, 2.0f)" },
+    { "smoothstep", "float", "float a, float b, float x", "(1.0f, 2.0f, 0.5f)" },
+    { "select", "float", "float a, float b, bool c", "(1.0f, 2.0f, true)" },
+    { "rotate", "uint", "uint x, uint by", "(1u, 2u)" },
+    { "reverse_bits", "uint", "uint x", "(1u)" },
+    { "clamp", "int", "int x, int low, int high", "(1, 2, 3)" },
+    { "median3", "int", "int a, int b, int c", "(1, 2, 3)" },
+    { "dot", "float", "float a, float b", "(1.0f, 2.0f)" },
+    { "cross", "float", "float a, float b", "(1.0f, 2.0f)" },
+    { "length", "float", "float x", "(1.0f)" },
+    { "distance", "float", "float a, float b", "(1.0f, 2.0f)" },
+    { "normalize", "float", "float x", "(1.0f)" },
+    { "reflect", "float", "float i, float n", "(1.0f, 2.0f)" },
+    { "refract", "float", "float i, float n, float eta", "(1.0f, 2.0f, 3.0f)" },
+    { "faceforward", "float", "float n, float i, float r", "(1.0f, 2.0f, 3.0f)" },
+    { "fract", "float", "float x", "(1.0f)" },
+    { "isfinite", "bool", "float x", "(1.0f)" },
+    { "exp", "float", "float x", "(1.0f)" },
+    { "all", "bool", "bool x", "(true)" },
+  };
+  Compiler *c = ready("clang-metal");
+  if (c == NULL) skip();
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+    const char *form = "static inline %s %s(%s) { return 1; }";
+    const char *name = taken[i].name, *other = arena_printf(arena, "own_%s", name);
+    const char *call = "o[0] = float(%s%s);";
+    const char *good =
+        metal_text(arena_printf(arena, form, taken[i].type, other, taken[i].parameters),
+                   arena_printf(arena, call, other, taken[i].call));
+    const char *bad =
+        metal_text(arena_printf(arena, form, taken[i].type, name, taken[i].parameters),
+                   arena_printf(arena, call, name, taken[i].call));
+    try_metal(c, good, bad, arena_printf(arena, "error: call to '%s' is ambiguous", name));
+  }
+  static const char own[] = "template <class T> static inline T %s(T a, T b) { return a + b; }";
+  try_metal(c, metal_text(arena_printf(arena, own, "own_dot"), "o[0] = own_dot(1.0f, 2.0f);"),
+            metal_text(arena_printf(arena, own, "dot"), "o[0] = dot(1.0f, 2.0f);"),
+            "error: call to deleted function 'dot'");
+}
+
+static void a_float_function_that_says_neither_precise_nor_fast_is_refused(void **state) {
+  (void)state;
+  static const char *const names[] = { "sqrt", "exp",  "exp2",  "log",  "log2", "sin",  "cos",
+                                       "tanh", "rsqrt", "fmin", "fmax", "min",  "max",  "pow" };
+  Compiler *c = ready("clang-metal");
+  if (c == NULL) skip();
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *call = i < 9 ? "o[0] = %s%s(o[1]);" : "o[0] = %s%s(o[1], o[2]);";
+    const char *words = arena_printf(arena, "error: call to deleted function '%s'", names[i]);
+    const char *bad = metal_text("", arena_printf(arena, call, "", names[i]));
+    try_metal(c, metal_text("", arena_printf(arena, call, "precise::", names[i])), bad, words);
+    try_metal(c, metal_text("", arena_printf(arena, call, "fast::", names[i])), bad, words);
+  }
+  static const MetalPair exact[] = {
+    { "", "o[0] = fabs(o[1]) + floor(o[1]) + ceil(o[1]) + fma(o[0], o[1], o[2]);", "",
+      "half a = 1; o[0] = float(sqrt(a));", "error: call to deleted function 'sqrt'" },
+    { "", "o[0] = float(min(1, 2)) + float(max(1ul, 2ul));", "", "o[0] = min(1.0f, 2.0f);",
+      "error: call to deleted function 'min'" },
+  };
+  TRY_PAIRS(exact);
+}
+
+static void a_conversion_that_metal_does_not_have_is_refused(void **state) {
+  (void)state;
+  static const MetalPair pair[] = {
+    { "", "bfloat b = bfloat(o[0]); o[0] = b;", "", "bfloat b = o[0]; o[0] = b;",
+      ":5:14: error: implicit conversion loses floating-point precision: '__global float' to "
+      "'__private bfloat'" },
+    { "", "int n = 3; bfloat b = bfloat(n); float f = n; o[0] = b + f;", "",
+      "int n = 3; bfloat b = n; o[0] = b;",
+      ":5:25: error: implicit conversion from '__private int' to '__private bfloat'" },
+    { "", "half h = 1; bfloat b = bfloat(float(h)); o[0] = b;", "",
+      "half h = 1; bfloat b = h; o[0] = b;",
+      "error: cannot initialize a variable of type '__private bfloat'" },
+    { "", "bfloat b = bfloat(1); half h = half(float(b)); o[0] = h;", "",
+      "bfloat b = bfloat(1); half h = b; o[0] = h;",
+      "error: cannot initialize a variable of type '__private half'" },
+    { "", "o[0] = as_type<float>(3u); float2 v = as_type<float2>(uint2(1)); o[1] = v.x;",
+      "struct one { float a; };", "one v = {1}; o[0] = float(as_type<uint>(v));",
+      "as_type is for scalars and vectors" },
+    { "", "o[0] = float(as_type<ushort>(bfloat(1)));", "", "o[0] = float(as_type<ulong>(o));",
+      "as_type is for scalars and vectors" },
+  };
+  TRY_PAIRS(pair);
+}
+
+/* A SIMD-group exchanges neither bools nor 64 bits. */
+static void a_shuffle_of_a_type_that_metal_s_do_not_take_is_refused(void **state) {
+  (void)state;
+  static const char *const types[] = { "bool", "long", "ulong" };
+  static const char *const names[] = { "simd_shuffle", "simd_shuffle_xor", "simd_shuffle_down",
+                                       "simd_shuffle_up", "simd_broadcast" };
+  Compiler *c = ready("clang-metal");
+  if (c == NULL) skip();
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+      const char *form = "%s a = 1; o[0] = float(%s(a, ushort(1)));";
+      try_metal(c, metal_text("", arena_printf(arena, form, "uint", names[n])),
+                metal_text("", arena_printf(arena, form, types[t], names[n])),
+                arena_printf(arena, "error: call to deleted function '%s'", names[n]));
     }
+}
+
+static void a_pragma_with_a_slip_is_refused(void **state) {
+  (void)state;
+  static const MetalPair pair[] = {
+    { "#pragma METAL fp math_mode(safe)", "", "#pragma METAL fp math_mod(safe)", "",
+      "k.metal:3: error: '#pragma METAL fp math_mod(safe)' is none of the pragmas that are known" },
+    { "#pragma METAL fp contract(off)", "", "#pragma METAL fp contract(on)", "",
+      "k.metal:3: error: '#pragma METAL fp contract(on)' is none of the pragmas" },
+    { "#pragma clang fp contract(off) // why", "", "# pragma metal fp contract(off) // why", "",
+      "k.metal:3: error: '# pragma metal fp contract(off)' is none of the pragmas" },
+    { "", "", "", "_Pragma(\"METAL fp contract(off)\")", "k.metal:5: error: _Pragma is none of" },
+  };
+  TRY_PAIRS(pair);
+}
+
+/* Each pair of parameters of an entry. */
+static void an_entry_s_parameters_are_held_to_metal_s_table(void **state) {
+  (void)state;
+  static const struct {
+    const char *good, *bad, *words;
+  } pair[] = {
+    { "uint3 p [[thread_position_in_threadgroup]], uint3 g [[threadgroup_position_in_grid]]",
+      "uint p [[thread_position_in_threadgroup]], uint3 g [[threadgroup_position_in_grid]]",
+      "k.metal:4: error: threadgroup_position_in_grid has 3 components, a position before it has "
+      "1" },
+    { "ushort2 p [[thread_position_in_threadgroup]], uint2 g [[thread_position_in_grid]]",
+      "float2 p [[thread_position_in_threadgroup]], uint2 g [[thread_position_in_grid]]",
+      "k.metal:4: error: thread_position_in_threadgroup is a uint or a ushort, or a vector of 2 "
+      "or 3" },
+    { "uint l [[thread_index_in_simdgroup]]", "float l [[thread_index_in_simdgroup]]",
+      "k.metal:4: error: thread_index_in_simdgroup is a uint or a ushort\n" },
+    { "const ushort l [[thread_index_in_simdgroup]]", "ulong l [[thread_index_in_simdgroup]]",
+      "k.metal:4: error: thread_index_in_simdgroup is a uint or a ushort\n" },
+    { "uint l [[thread_index_in_threadgroup]]", "uint2 l [[thread_index_in_threadgroup]]",
+      "k.metal:4: error: thread_index_in_threadgroup is a uint or a ushort\n" },
+    { "uint l [[thread_index_in_simdgroup]], uint s [[simdgroup_index_in_threadgroup]]",
+      "uint l [[thread_index_in_simdgroup]], ushort s [[simdgroup_index_in_threadgroup]]",
+      "error: simdgroup_index_in_threadgroup is made of another scalar than its like before it" },
+    { "uint l [[thread_index_in_simdgroup]], uint n [[threads_per_simdgroup]]",
+      "uint l [[thread_index_in_simdgroup]], uint n [[thread_index_in_simdgroup]]",
+      "k.metal:4: error: thread_index_in_simdgroup is there twice" },
+    { "device float *a [[buffer(0)]], constant float &b [[buffer(30)]]",
+      "device float *a [[buffer(0)]], constant float &b [[buffer(0)]]",
+      "k.metal:4: error: buffer(0) is there twice" },
+    { "device float *a [[buffer(30)]]", "device float *a [[buffer(31)]]",
+      "k.metal:4: error: a buffer's number is 0 to 30" },
+    { "device float *a [[buffer(4)]]", "device float *a [[buffer(40)]]",
+      "k.metal:4: error: a buffer's number is 0 to 30" },
+    { "constant uint &n [[buffer(0)]]", "uint n [[buffer(0)]]",
+      "k.metal:4: error: a buffer is a pointer or reference to device or constant memory" },
+    { "device float *a [[buffer(0)]]", "threadgroup float *a [[buffer(0)]]",
+      "k.metal:4: error: a buffer is a pointer or reference to device or constant memory" },
+    { "device float *a [[buffer(0)]]", "device float *a",
+      "k.metal:4: error: a parameter of the entry that has no attribute" },
+    { "device float *a [[buffer(0)]]", "device float *a [[maybe_unused]]",
+      "k.metal:4: error: maybe_unused is no attribute of an entry's parameter here" },
+  };
+  Compiler *c = ready("clang-metal");
+  if (c == NULL) skip();
+  static const char form[] =
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "[[max_total_threads_per_threadgroup(64)]] kernel void\nKG_ENTRY(%s) {}\n";
+  for (size_t i = 0; i < sizeof pair / sizeof *pair; i++)
+    try_metal(c, arena_printf(arena, form, pair[i].good), arena_printf(arena, form, pair[i].bad),
+              pair[i].words);
 }
 
 static void an_attribute_that_metal_does_not_have_is_refused(void **state) {
@@ -552,6 +858,7 @@ int main(void) {
     cmocka_unit_test(an_instance_for_the_other_width_is_refused_with_the_kernel_s_name),
     cmocka_unit_test(an_instance_for_the_other_width_is_refused_by_hiprtc_7_2_too),
     cmocka_unit_test(the_usual_guard_would_let_the_wrong_width_through),
+    cmocka_unit_test(options_that_change_the_width_or_the_arithmetic_are_refused),
     cmocka_unit_test(a_target_of_unknown_width_is_refused_and_not_guessed),
     cmocka_unit_test(an_architecture_that_hiprtc_does_not_know_is_an_error_and_the_process_lives),
     cmocka_unit_test(a_fault_in_a_body_is_reported_at_the_body_s_line),
@@ -562,6 +869,14 @@ int main(void) {
     cmocka_unit_test(each_kernel_s_outer_metal_instances_pass_clang_with_metal_s_address_spaces),
     cmocka_unit_test(a_threadgroup_pointer_given_to_a_device_parameter_is_refused_at_its_body_line),
     cmocka_unit_test(a_word_that_metal_does_not_have_is_refused),
+    cmocka_unit_test(cxx_that_metal_does_not_have_is_refused),
+    cmocka_unit_test(a_pointer_that_names_no_address_space_is_refused_in_every_form),
+    cmocka_unit_test(a_function_with_the_name_of_one_of_metal_s_is_refused),
+    cmocka_unit_test(a_float_function_that_says_neither_precise_nor_fast_is_refused),
+    cmocka_unit_test(a_conversion_that_metal_does_not_have_is_refused),
+    cmocka_unit_test(a_shuffle_of_a_type_that_metal_s_do_not_take_is_refused),
+    cmocka_unit_test(a_pragma_with_a_slip_is_refused),
+    cmocka_unit_test(an_entry_s_parameters_are_held_to_metal_s_table),
     cmocka_unit_test(an_attribute_that_metal_does_not_have_is_refused),
     cmocka_unit_test(a_compiler_that_is_not_there_says_what_to_do),
   };

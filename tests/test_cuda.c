@@ -55,8 +55,8 @@ static const char text[] =
     "}\n";
 
 static const kg_arg args[] = {
-    {"in", false, 0, 0, 1, (const kg_expr[]){EXPR("n", {KG_OP_VAR, 0})}},
-    {"out", true, 0, 0, 1, (const kg_expr[]){EXPR("n", {KG_OP_VAR, 0})}},
+    {"in", false, 0, 0, 1, (const kg_expr[]){EXPR("n", {KG_OP_VAR, 0})}, 0},
+    {"out", true, 0, 0, 1, (const kg_expr[]){EXPR("n", {KG_OP_VAR, 0})}, 0},
 };
 static const kg_type_param types[] = {{"T", 1u << KG_F32 | 1u << KG_F16 | 1u << KG_BF16}};
 static const kg_scalar_param scalars[] = {{"times", KG_F32}, {"shift", KG_I32}};

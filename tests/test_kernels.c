@@ -210,6 +210,123 @@ static void consts_of(const Ready *r, const int64_t *chosen, int64_t *consts) {
     consts[i] = r->kernel->consts[i].in_key ? *chosen++ : r->kernel->consts[i].values[0];
 }
 
+/* ---- fused_add_rms_norm ---------------------------------------------------------------------- */
+
+static Data vector(kg_dtype dtype, int64_t n, void *bytes) {
+  return (Data){dtype, 1, {n}, bytes};
+}
+
+static Data matrix(kg_dtype dtype, int64_t rows, int64_t n, void *bytes) {
+  return (Data){dtype, 2, {rows, n}, bytes};
+}
+
+static void put(kg_dtype dtype, void *to, int64_t i, double x) {
+  element_put_bits(dtype, to, i, element_bits_of_real(dtype, x));
+}
+
+/* A butterfly over 32 lanes: what each lane has is added to what the lane `apart` places away has.
+** The sum is lane 0's. */
+static float butterfly(const float *of) {
+  float lane[32], other[32];
+  memcpy(lane, of, sizeof lane);
+  for (int apart = 16; apart > 0; apart /= 2) {
+    for (int i = 0; i < 32; i++) other[i] = lane[i ^ apart];
+    for (int i = 0; i < 32; i++) lane[i] += other[i];
+  }
+  return lane[0];
+}
+
+/* The sum of squares of a row as the graph on ROCm has it: 256 threads take runs of four,
+** simdgroups of 32 fold theirs into one of 32 slots, and the slots, the others being zero, are
+** folded alike.  serial: the simdgroups' sums are added one after another instead. */
+static float squares_of(const float *row, int64_t D, bool serial) {
+  float part[256] = {0}, slots[32] = {0}, sum = 0;
+  for (int t = 0; t < 256; t++)
+    for (int64_t run = 4 * t; run < D; run += 4 * 256)
+      for (int64_t i = run; i < run + 4 && i < D; i++) part[t] = fmaf(row[i], row[i], part[t]);
+  for (int w = 0; w < 8; w++) sum += slots[w] = butterfly(part + 32 * w);
+  return serial ? sum : butterfly(slots);
+}
+
+/* An eps that leaves a four hundredth of the mean square makes an ulp of the sum at least a hundred
+** of the norm's. */
+static void the_norm_s_squares_are_added_in_the_graph_s_order(void **state) {
+  (void)state;
+  enum { ROWS = 6, MOST = 4097 };
+  static const int64_t widths[] = {128, 1024, 2048, 4096, 4097};
+  static float x[ROWS * MOST], zero[ROWS * MOST], one[MOST], normed[ROWS * MOST], sum[ROWS * MOST];
+  Ready r = ready("", "fused_add_rms_norm");
+  int orders_differ = 0;
+  uint32_t seed = 1;
+  for (int i = 0; i < MOST; i++) one[i] = 1;
+  for (int w = 0; w < COUNT(widths); w++)
+    for (int row = 0; row < ROWS; row++) {
+      const int64_t D = widths[w];
+      for (int64_t i = 0; i < D; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        x[i] = (float)(int32_t)seed * 0x1p-31f;
+      }
+      const float squares = squares_of(x, D, false);
+      const float eps = -squares / (float)D * 0.9975f;
+      const float inv = 1.0f / sqrtf(squares / (float)D + eps);
+      const float other = 1.0f / sqrtf(squares_of(x, D, true) / (float)D + eps);
+      orders_differ += other != inv;
+      const Data data[] = {matrix(KG_F32, 1, D, x), matrix(KG_F32, 1, D, zero),
+                           vector(KG_F32, D, one), matrix(KG_F32, 1, D, normed),
+                           matrix(KG_F32, 1, D, sum)};
+      const kg_scalar scalars[] = {{.f32 = eps}, {.f32 = 0}};
+      int64_t consts[MAX_CONSTS];
+      consts_of(&r, NULL, consts);
+      for (int d = 0; d < DEVICES; d++) {
+        launch(&r, r.device[d], data, scalars, consts);
+        for (int64_t i = 0; i < D; i++)
+          if (normed[i] != x[i] * inv)
+            fail_msg("%s, D = %d: element %d is %.9g, expected %.9g", devices[d], (int)D, (int)i,
+                     (double)normed[i], (double)(x[i] * inv));
+      }
+    }
+  assert_true(orders_differ > ROWS);
+  done(&r);
+}
+
+/* Products that are zero or round to it, and must keep the sign that the graph's product has. */
+static void a_zero_of_the_norm_s_product_keeps_its_sign(void **state) {
+  (void)state;
+  static const kg_dtype dtypes[] = {KG_F32, KG_F16, KG_BF16};
+  static const struct { double x, residual, weight; float bias; bool negative; } products[] = {
+      {-1, 0.5, 0, 0, true},     {1, -0.5, 0, 0, false},   {-1, 0.5, -0.0, 0, false},
+      {1, -0.5, -0.0, 0, true},  {-0.0, -0.0, 2, 0, true}, {-0.0, 0, 2, 0, false},
+      {-0.0, -0.0, -2, 0, false}, {-1, 0.5, -1, 1, true},  {1, -0.5, -1, 1, false}};
+  enum { D = 1030 };
+  static unsigned char x[D * 4], residual[D * 4], weight[D * 4], normed[D * 4], sum[D * 4];
+  Ready r = ready("", "fused_add_rms_norm");
+  for (int run = 0; run < DEVICES * 3 * 3 * 2; run++) {
+    const int d = run % DEVICES;
+    const kg_dtype T = dtypes[run / DEVICES % 3], TW = dtypes[run / DEVICES / 3 % 3];
+    const float bias = run / DEVICES / 9 ? 1 : 0;
+    for (int i = 0; i < D; i++) {
+      put(T, x, i, products[i % COUNT(products)].x);
+      put(T, residual, i, products[i % COUNT(products)].residual);
+      put(TW, weight, i, products[i % COUNT(products)].weight);
+    }
+    const Data data[] = {matrix(T, 1, D, x), matrix(T, 1, D, residual), vector(TW, D, weight),
+                         matrix(T, 1, D, normed), matrix(T, 1, D, sum)};
+    const kg_scalar scalars[] = {{.f32 = 1e-6f}, {.f32 = bias}};
+    int64_t consts[MAX_CONSTS];
+    consts_of(&r, NULL, consts);
+    launch(&r, r.device[d], data, scalars, consts);
+    for (int i = 0; i < D; i++) {
+      const int p = i % COUNT(products);
+      if (products[p].bias != bias) continue;
+      const uint64_t expected = element_bits_of_real(T, products[p].negative ? -0.0 : 0.0);
+      if (element_bits(T, normed, i) != expected)
+        fail_msg("%s, product %d: %llx, expected %llx", devices[d], p,
+                 (unsigned long long)element_bits(T, normed, i), (unsigned long long)expected);
+    }
+  }
+  done(&r);
+}
+
 /* ---- gumbel_max_sample ----------------------------------------------------------------------- */
 
 typedef struct Drawn { float vals[4 * 64]; uint32_t idxs[4 * 64]; } Drawn;
@@ -351,15 +468,15 @@ static void every_bit_pattern_of_v_and_of_the_tail_is_copied(void **state) {
   done(&r);
 }
 
-/* One q head of two elements turned by theta = position; the results for L tokens, of which the
-** first is kept. */
-static void turned(const Ready *r, kg_device *device, int64_t L, float x1, float x2,
+/* One q head of two elements turned by theta = position; of two rows' or two tokens' results the
+** first. */
+static void turned(const Ready *r, kg_device *device, int64_t B, int64_t L, float x1, float x2,
                    int32_t position, float *out) {
   float qkv[2 * 6] = {x1, x2, 0, 0, 0, 0, x1, x2, 0, 0, 0, 0}, q[4], k[4], v[4];
-  const Data data[] = {{KG_F32, 3, {1, L, 6}, qkv},
-                       {KG_F32, 4, {1, 1, L, 2}, q},
-                       {KG_F32, 4, {1, 1, L, 2}, k},
-                       {KG_F32, 4, {1, 1, L, 2}, v}};
+  const Data data[] = {{KG_F32, 3, {B, L, 6}, qkv},
+                       {KG_F32, 4, {B, 1, L, 2}, q},
+                       {KG_F32, 4, {B, 1, L, 2}, k},
+                       {KG_F32, 4, {B, 1, L, 2}, v}};
   const kg_scalar scalars[] = {{.u32 = 2}, {.f32 = 13}, {.f32 = 1}, {.i32 = position}};
   const int64_t chosen[] = {0, 0};
   int64_t consts[MAX_CONSTS];
@@ -378,15 +495,41 @@ static void the_second_output_fuses_the_product_that_the_graph_fuses(void **stat
       const int32_t position = i * 3301 + 1;
       const float x1 = 1.0f + (float)i * 0.0371f, x2 = 0.7f - (float)i * 0.0193f;
       const float c = cosf((float)position), s = sinf((float)position);
-      float one[2], two[2];
-      turned(&r, r.device[d], 1, x1, x2, position, one);
-      turned(&r, r.device[d], 2, x1, x2, position, two);
-      assert_true(one[0] == fmaf(x1, c, -(x2 * s)) && two[0] == one[0]);
+      float one[2], tokens[2], rows[2];
+      turned(&r, r.device[d], 1, 1, x1, x2, position, one);
+      turned(&r, r.device[d], 1, 2, x1, x2, position, tokens);
+      turned(&r, r.device[d], 2, 1, x1, x2, position, rows);
+      assert_true(one[0] == fmaf(x1, c, -(x2 * s)));
+      assert_true(tokens[0] == one[0] && rows[0] == one[0]);
       assert_true(one[1] == fmaf(x2, c, x1 * s));
-      assert_true(two[1] == fmaf(x1, s, x2 * c));
-      forms_differ += one[1] != two[1];
+      assert_true(tokens[1] == fmaf(x1, s, x2 * c) && rows[1] == tokens[1]);
+      forms_differ += one[1] != tokens[1];
     }
   assert_true(forms_differ > 0);
+  done(&r);
+}
+
+static void a_position_past_the_last_is_refused(void **state) {
+  (void)state;
+  enum { L = 3 };
+  Ready r = ready("", "fused_rope_qk_append");
+  const int64_t in[] = {1, L, 6}, out[] = {1, 1, L, 2};
+  int64_t consts[MAX_CONSTS];
+  consts_of(&r, (int64_t[]){0, 0}, consts);
+  void *memory = NULL;
+  assert_int_equal(kg_device_alloc(r.device[0], 6 * L * 4 * 4, &memory), KG_OK);
+  unsigned char *at = memory;
+  kg_tensor tensors[4] = {kg_tensor_of(r.device[0], at, KG_F32, 3, in)};
+  for (int i = 1; i < 4; i++)
+    tensors[i] = kg_tensor_of(r.device[0], at + 6 * L * 4 * i, KG_F32, 4, out);
+  kg_scalar scalars[] = {{.u32 = 2}, {.f32 = 13}, {.f32 = 1}, {.i32 = INT32_MAX - L + 1}};
+  const kg_call call = {r.launched, tensors, scalars, consts};
+  assert_int_equal(kg_launch(r.device[0], &call), KG_OK);
+  scalars[3].i32++;
+  assert_int_equal(kg_launch(r.device[0], &call), KG_REQUIRE_FAILED);
+  assert_non_null(strstr(kg_device_message(r.device[0]), "position + L <= 2147483648"));
+  assert_int_equal(kg_device_synchronize(r.device[0]), KG_OK);
+  kg_device_free(r.device[0], memory);
   done(&r);
 }
 
@@ -472,7 +615,7 @@ static void faults_in_the_activation_make_its_cases_fail(void **state) {
   static const char *const k = "fused_xielu", *const lib = "lib/xielu.kc";
   fault_is_caught(k, lib, "rnd<S>(x * x)", "x * x");
   fault_is_caught(k, lib, "rnd<S>(e - x)", "(e - x)");
-  fault_is_caught(k, lib, "min(x, eps)", "x");
+  fault_is_caught(k, lib, "x < eps ? x : eps", "x");
   fault_is_caught(k, "kernels/fused_xielu.kc", "rnd<T>(alpha_n)", "alpha_n");
   fault_is_caught(k, "lib/math.kc", "(one.lo + t * e.lo)", "one.lo");
 }
@@ -483,10 +626,13 @@ int main(void) {
     cmocka_unit_test(fused_rope_qk_append_is_right_in_every_dtype_at_32_and_64_lanes),
     cmocka_unit_test(gumbel_max_sample_is_right_in_every_dtype_at_32_and_64_lanes),
     cmocka_unit_test(fused_xielu_is_right_in_every_dtype_at_32_and_64_lanes),
+    cmocka_unit_test(the_norm_s_squares_are_added_in_the_graph_s_order),
+    cmocka_unit_test(a_zero_of_the_norm_s_product_keeps_its_sign),
     cmocka_unit_test(a_draw_does_not_depend_on_the_splits_nor_on_the_width),
     cmocka_unit_test(the_kernels_noise_is_the_tables),
     cmocka_unit_test(every_bit_pattern_of_v_and_of_the_tail_is_copied),
     cmocka_unit_test(the_second_output_fuses_the_product_that_the_graph_fuses),
+    cmocka_unit_test(a_position_past_the_last_is_refused),
     cmocka_unit_test(faults_in_the_norm_make_its_cases_fail),
     cmocka_unit_test(faults_in_the_rotation_make_its_cases_fail),
     cmocka_unit_test(faults_in_the_draw_make_its_cases_fail),

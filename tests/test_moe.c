@@ -11,8 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bridge.h"
 #include "companions_quant.h"
+#include "expr.h"
 #include "kernels.h"
+#include "library.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -160,20 +163,26 @@ static void ternary_rows_interleave_by_quarters(void **state) {
 
 static void experts_are_added_in_f32_and_rounded_once(void **state) {
   (void)state;
-  /* bf16 would lose each 2^-8 added to 1 alone; their sum it keeps */
-  const float partial[] = {1, 1e30f, 0x1p-8f, -1e30f, 0x1p-8f, 2};
-  uint16_t half[2];
+  /* added to 1 alone, bf16 would lose each 2^-8 and f16 each 2^-11; their sum they keep.  In the
+  ** third column no 16 bits hold the first expert */
+  const float tiny[] = {0x1p-8f, 0x1p-11f}, *own = tiny;
+  for (const kg_dtype dtypes[] = {KG_BF16, KG_F16}, *T = dtypes; T < dtypes + 2; T++, own++) {
+    const float partial[] = {1, 1e30f, 1 + 0x1p-12f, *own, -1e30f, -1, *own, 2, 0};
+    uint16_t half[3];
+    float whole[3];
+    assert_int_equal(kg_moe_sum(partial, 3, 3, KG_F32, whole, NULL), KG_OK);
+    assert_true(whole[0] == 1 + 2 * *own && whole[1] == 2 && whole[2] == 0x1p-12f);
+    assert_int_equal(kg_moe_sum(partial, 3, 3, *T, half, NULL), KG_OK);
+    for (int i = 0; i < 3; i++)
+      assert_true((*T == KG_F16 ? kg_f64_from_f16(half[i]) : kg_f64_from_bf16(half[i])) ==
+                  (double)whole[i]);
+  }
+  const float partial[] = {1, 2};
   float whole[2];
-  assert_int_equal(kg_moe_sum(partial, 3, 2, KG_F32, whole, NULL), KG_OK);
-  assert_true(whole[0] == 1 + 0x1p-7f && whole[1] == 2);
-  assert_int_equal(kg_moe_sum(partial, 3, 2, KG_BF16, half, NULL), KG_OK);
-  assert_true(kg_f64_from_bf16(half[0]) == 1 + 0x1p-7 && kg_f64_from_bf16(half[1]) == 2);
-  assert_int_equal(kg_moe_sum(partial, 3, 2, KG_F16, half, NULL), KG_OK);
-  assert_true(kg_f64_from_f16(half[0]) == 1 + 0x1p-7 && kg_f64_from_f16(half[1]) == 2);
   assert_int_equal(kg_moe_sum(NULL, 0, 2, KG_F32, whole, NULL), KG_OK);
   assert_true(whole[0] == 0 && whole[1] == 0);
   kg_error error;
-  assert_int_equal(kg_moe_sum(partial, 3, 2, KG_U32, whole, &error), KG_BAD_ARGUMENT);
+  assert_int_equal(kg_moe_sum(partial, 1, 2, KG_U32, whole, &error), KG_BAD_ARGUMENT);
   assert_string_equal(error.message, "kg_moe_sum: the result is f32, f16 or bf16, not u32");
 }
 
@@ -247,6 +256,53 @@ static void bitnets_worked_example_gives_its_numbers(void **state) {
       }
     kg_device_close(device);
   }
+}
+
+/* What any device of a backend takes: HIP counts the threads of an axis in 32 bits, CUDA and HIP
+** the groups of the second and third axis in 16. */
+static void assert_grid_fits(const kg_port *port, const kg_values *values) {
+  for (int axis = 0; axis < 3; axis++) {
+    int64_t groups, threads;
+    assert_int_equal(kg_expr_eval(&port->groups[axis], values, &groups), KG_EXPR_OK);
+    assert_int_equal(kg_expr_eval(&port->threads[axis], values, &threads), KG_EXPR_OK);
+    assert_in_range(groups, 1, axis == 0 ? UINT32_MAX / (uint64_t)threads : 65535);
+  }
+}
+
+static void every_batch_of_bitlinears_has_a_grid_on_each_backend(void **state) {
+  (void)state;
+  Arena *arena = arena_new();
+  const LibraryOptions o = {
+      .only = "bitlinear_matmul", .spec = "kernels.lua", .templates = "templates"};
+  const Library *l = library_open(arena, &o);
+  int number = 0;
+  assert_non_null(l);
+  const Kernel *specified = library_kernel(l, o.only, &number);
+  assert_non_null(specified);
+  const kg_kernel *k = bridge_kernel(arena, specified, l->facts[number], NULL);
+  const struct { int64_t batch, quarter; bool allowed; } calls[] = {
+      {1, 1, true},          {65535, 640, true},         {65536, 640, true},
+      {2147483647, 1, true}, {1, 134217726, true},       {2147483647, 134217726, true},
+      {2147483648, 1, false}, {1, 134217727, false}};
+  for (size_t i = 0; i < COUNT(calls); i++) {
+    kg_values values = {.known = UINT64_MAX};
+    const int64_t dims[] = {calls[i].batch, 4, calls[i].quarter};
+    for (int d = 0; d < k->dim_count; d++) values.value[d] = dims[d];
+    for (int c = 0; c < k->const_count; c++)
+      values.value[k->dim_count + c] = k->consts[c].values[0];
+    bool allowed = true;
+    for (int r = 0; r < k->require_count; r++) {
+      int64_t holds;
+      assert_int_equal(kg_expr_eval(&k->require[r], &values, &holds), KG_EXPR_OK);
+      allowed = allowed && holds;
+    }
+    assert_true(allowed == calls[i].allowed);
+    if (!allowed) continue;
+    assert_grid_fits(k->ports->metal, &values);
+    assert_grid_fits(k->ports->cuda, &values);
+    assert_grid_fits(k->ports->rocm, &values);
+  }
+  arena_free(arena);
 }
 
 /* ---- a token through its experts, from ordinary weights to the sum --------------------------- */
@@ -426,6 +482,7 @@ int main(void) {
     cmocka_unit_test(ternary_rows_interleave_by_quarters),
     cmocka_unit_test(experts_are_added_in_f32_and_rounded_once),
     cmocka_unit_test(bitnets_worked_example_gives_its_numbers),
+    cmocka_unit_test(every_batch_of_bitlinears_has_a_grid_on_each_backend),
     cmocka_unit_test(a_token_through_its_experts_equals_the_dense_mixture),
     cmocka_unit_test(an_experts_bits_depend_neither_on_its_slot_nor_on_the_run),
     cmocka_unit_test(a_group_that_does_not_fit_is_refused),

@@ -22,6 +22,8 @@ static void splits_and_geometry_are_the_tables(void **state) {
       {192, 32, 2, {{1, 1, 8}, {2, 1, 8}, {4, 1, 8}, {3, 2, 8}, {1, 7, 8}, {4, 2, 8}, {4, 4, 8}}},
       {256, 28, 2, {{1, 1, 8}, {2, 1, 8}, {4, 1, 4}, {3, 2, 8}, {1, 7, 8}, {4, 2, 4}, {4, 4, 4}}},
       {512, 14, 4, {{1, 1, 8}, {2, 1, 4}, {2, 2, 4}, {2, 3, 4}, {1, 7, 8}, {2, 4, 4}, {2, 8, 4}}},
+      {576, 12, 8, {{1, 1, 8}, {1, 2, 8}, {1, 4, 8}, {1, 6, 8}, {1, 7, 8}, {1, 8, 8}, {1, 16, 8}}},
+      {1024, 7, 8, {{1, 1, 4}, {1, 2, 4}, {1, 4, 4}, {1, 6, 4}, {1, 7, 4}, {1, 8, 4}, {1, 16, 4}}},
   };
   for (int d = 0; d < COUNT(table); d++) {
     assert_int_equal(kg_paged_splits(table[d].D, 0), table[d].splits);
@@ -38,21 +40,29 @@ static void splits_and_geometry_are_the_tables(void **state) {
   }
   assert_int_equal(kg_paged_splits(100000, 0), 1);
   assert_int_equal(kg_paged_splits(0, 0), 32);
+  assert_int_equal(kg_paged_threads(0), 0);
+  assert_int_equal(kg_paged_threads(1), 1024);
+  assert_int_equal(kg_paged_threads(512), 1024);
+  assert_int_equal(kg_paged_threads(513), 512);
+  assert_int_equal(kg_paged_threads(1024), 512);
+  assert_int_equal(kg_paged_threads(1025), 0);
 }
 
-/* The kernel's own requirement, which is written in terms of RUNS. */
+/* The kernels' own requirements, which are written in terms of RUNS and THREADS. */
 static void every_geometry_is_one_that_the_kernel_takes(void **state) {
   (void)state;
-  for (uint32_t D = 1; D <= 512; D++)
+  for (uint32_t D = 1; D <= 1024; D++) {
+    assert_true(kg_paged_splits(D, 0) <= kg_paged_threads(D) / 32);
     for (uint32_t sharing = 1; sharing <= 64; sharing++) {
       kg_paged_geometry g;
       assert_int_equal(kg_paged_v2_geometry(D, sharing, 1, &g, NULL), KG_OK);
       assert_true(g.heads * g.head_groups == sharing && g.heads >= 1);
-      assert_true(g.heads <= (g.runs == 1 ? 8u : g.runs == 2 ? 6u : 3u));
+      assert_true(g.heads <= (g.runs == 1 ? 8u : g.runs == 2 ? 6u : g.runs == 4 ? 3u : 1u));
       assert_true(D <= g.runs * 128 && (g.runs == 1 || D > g.runs * 64));
       assert_true(g.teams == 1 || g.teams == 2 || g.teams == 4 || g.teams == 8);
       assert_true(g.heads * ((D + 31) / 32) <= 32);
     }
+  }
 }
 
 static void a_model_that_does_not_fit_is_refused_in_words(void **state) {
@@ -62,10 +72,10 @@ static void a_model_that_does_not_fit_is_refused_in_words(void **state) {
   assert_int_equal(kg_paged_v2_geometry(128, 10, 4, &g, &error), KG_BAD_ARGUMENT);
   assert_string_equal(error.message,
                       "kg_paged_v2_geometry: 10 query heads cannot share 4 KV heads evenly");
-  assert_int_equal(kg_paged_v2_geometry(576, 8, 8, &g, &error), KG_BAD_ARGUMENT);
+  assert_int_equal(kg_paged_v2_geometry(1025, 8, 8, &g, &error), KG_BAD_ARGUMENT);
   assert_string_equal(
       error.message,
-      "kg_paged_v2_geometry: heads of 576 elements; paged_v2_partial takes up to 512");
+      "kg_paged_v2_geometry: heads of 1025 elements; paged_v2_partial takes up to 1024");
   assert_int_equal(kg_paged_v2_geometry(128, 8, 0, &g, &error), KG_BAD_ARGUMENT);
   assert_string_equal(
       error.message,
@@ -260,6 +270,178 @@ static void a_batch_that_sees_no_token_is_declined(void **state) {
   kg_page_table_free(&t);
 }
 
+/* ---- sparse decode --------------------------------------------------------------------------- */
+
+static const int32_t some_starts[] = {0, 5}, some_ends[] = {40, 23};
+static const kg_sparse_cache some_cache = {2, 2, 40, some_starts, some_ends};
+
+static void a_sparse_table_lists_the_live_rows_of_the_selected_blocks(void **state) {
+  (void)state;
+  /* blocks of 8 of two sequences' two heads */
+  static const int32_t blocks[] = {4, 0, -1, -1, -1, -1, 2, 0, -1, 1, -1, 2};
+  const int32_t indices[] = {32, 33, 34, 35, 36, 37, 38, 39, 0, 1, 2, 3, 4, 5, 6, 7,
+                             96, 97, 98, 99, 100, 101, 102, 85, 86, 87, /* 16 to 22, 5 to 7 */
+                             128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141,
+                             142};
+  const int32_t indptr[] = {0, 16, 16, 26, 41}, lens[] = {16, 0, 10, 15}, last[] = {1, 0, 1, 1};
+  kg_page_table t;
+  const kg_sparse_selection s = {blocks, 3, 8};
+  assert_int_equal(kg_sparse_table_make(&some_cache, &s, &t, NULL), KG_OK);
+  assert_int_equal(t.requests, 4);
+  assert_int_equal(t.page_size, 1);
+  assert_int_equal(t.index_count, COUNT(indices));
+  assert_memory_equal(t.indices, indices, sizeof indices);
+  assert_memory_equal(t.indptr, indptr, sizeof indptr);
+  assert_memory_equal(t.seq_lens, lens, sizeof lens);
+  assert_memory_equal(t.last_page_len, last, sizeof last);
+  assert_int_equal(kg_page_table_check(&t, 2 * 2 * 40, NULL), KG_OK);
+  kg_page_table_free(&t);
+
+  /* nothing selected, and nothing there */
+  const kg_sparse_selection none = {NULL, 0, 8};
+  assert_int_equal(kg_sparse_table_make(&some_cache, &none, &t, NULL), KG_OK);
+  assert_int_equal(kg_page_table_tokens(&t), 0);
+  kg_page_table_free(&t);
+  const kg_sparse_cache empty = {0, 2, 40, NULL, NULL};
+  assert_int_equal(kg_sparse_table_make(&empty, &s, &t, NULL), KG_OK);
+  assert_int_equal(t.requests, 0);
+  kg_page_table_free(&t);
+}
+
+static void a_selection_that_the_cache_does_not_have_is_refused_in_words(void **state) {
+  (void)state;
+  static const int32_t past[] = {0, 6}, after[] = {40, 41};
+  static const struct {
+    int32_t block;
+    uint32_t rows;
+    kg_sparse_cache cache;
+    kg_status status;
+    const char *message;
+  } bad[] = {
+      {5, 8, {2, 2, 40, some_starts, some_ends}, KG_BAD_ARGUMENT,
+       "kg_sparse_table_make: head 1 of sequence 1 selects block 5 of 8 rows, of which none is "
+       "live"},
+      {INT32_MAX, UINT32_MAX, {2, 2, 40, some_starts, some_ends}, KG_BAD_ARGUMENT,
+       "kg_sparse_table_make: head 1 of sequence 1 selects block 2147483647 of 4294967295 rows, of "
+       "which none is live"},
+      {0, 4, {2, 2, 40, some_starts, some_ends}, KG_BAD_ARGUMENT,
+       "kg_sparse_table_make: head 1 of sequence 1 selects block 0 of 4 rows, of which none is "
+       "live"},
+      {1, 8, {2, 2, 40, some_starts, some_ends}, KG_BAD_ARGUMENT,
+       "kg_sparse_table_make: head 1 of sequence 1 selects block 1 twice"},
+      {2, 0, {2, 2, 40, some_starts, some_ends}, KG_BAD_ARGUMENT,
+       "kg_sparse_table_make: a block needs at least one row"},
+      {2, 8, {2, 2, 40, some_starts, after}, KG_BAD_ARGUMENT,
+       "kg_sparse_table_make: sequence 1 has its live rows from 5 up to 41, in a cache of 40"},
+      {2, 8, {2, 2, 40, after, some_ends}, KG_BAD_ARGUMENT,
+       "kg_sparse_table_make: sequence 1 has its live rows from 41 up to 23, in a cache of 40"},
+      {2, 8, {2, 2, 40, past, NULL}, KG_BAD_ARGUMENT,
+       "kg_sparse_table_make: starts, ends and blocks must not be null"},
+      {2, 8, {2, 2, 536870912, some_starts, some_ends}, KG_TOO_LARGE,
+       "kg_sparse_table_make: a cache of 2 sequences, 2 heads and 536870912 rows; an i32 counts "
+       "2147483647 rows"},
+      {2, 8, {2, 2, -1, some_starts, some_ends}, KG_BAD_ARGUMENT,
+       "kg_sparse_table_make: a cache of 2 sequences, 2 heads and -1 rows; an i32 counts "
+       "2147483647 rows"},
+  };
+  for (int i = 0; i < COUNT(bad); i++) {
+    const int32_t block = bad[i].block;
+    const int32_t blocks[] = {-1, -1, -1, -1, -1, -1, block == 1 ? 1 : -1, block};
+    const kg_sparse_selection s = {blocks, 2, bad[i].rows};
+    kg_page_table t;
+    kg_error error;
+    assert_int_equal(kg_sparse_table_make(&bad[i].cache, &s, &t, &error), bad[i].status);
+    assert_string_equal(error.message, bad[i].message);
+    assert_null(t.indices);
+  }
+}
+
+static void scattered_rows_pay_from_an_eighth_of_the_live_ones_on(void **state) {
+  (void)state;
+  assert_int_equal(kg_sparse_live_rows(&some_cache), 2 * 40 + 2 * 18);
+  assert_true(kg_sparse_pays(8 * 2048, 2048)); /* 16 blocks of 128 */
+  assert_false(kg_sparse_pays(8 * 2048 - 1, 2048));
+  assert_true(kg_sparse_pays(8, 1));
+  assert_false(kg_sparse_pays(7, 1));
+  assert_false(kg_sparse_pays(8, 0));
+  assert_false(kg_sparse_pays(0, 0));
+  assert_false(kg_sparse_pays(UINT64_MAX, UINT64_MAX / 4)); /* 8 times that would wrap */
+}
+
+/* ---- absorbed MLA ---------------------------------------------------------------------------- */
+
+static void an_mla_plan_cuts_into_128_rows_or_more_up_to_the_target(void **state) {
+  (void)state;
+  static const struct {
+    size_t batch;
+    uint32_t heads, target, chunks;
+    uint64_t rows, each;
+  } table[] = {
+      {1, 16, 512, 32, 4096, 128},     {1, 16, 512, 31, 4095, 133},
+      {1, 128, 512, 4, 100000, 25000}, {4, 128, 512, 1, 100000, 100000},
+      {1, 100, 512, 6, 100000, 16667}, /* 5.12 rounded up */
+      {1, 1, 512, 1, 1, 1},            {1, 1, 512, 1, 127, 127},
+      {1, 1, 512, 1, 255, 255},        {1, 1, 512, 2, 256, 128},
+      {1, 1, 200, 199, 25601, 129},    /* the last of 200 would have none */
+      {3, 40, 64, 1, 5000, 5000},      {1, 1, 0, 1, 100000, 100000},
+      {1, 1, UINT32_MAX, 8, 1024, 128},
+  };
+  for (int i = 0; i < COUNT(table); i++) {
+    kg_mla_plan p;
+    assert_int_equal(kg_mla_plan_make(table[i].batch, table[i].heads, table[i].rows,
+                                      table[i].target, &p, NULL),
+                     KG_OK);
+    assert_int_equal(p.chunks, table[i].chunks);
+    assert_int_equal(p.chunk_rows, table[i].each);
+    assert_int_equal(p.merge, table[i].chunks > 1);
+    assert_int_equal(p.batch, table[i].batch);
+    for (size_t b = 0; b <= p.batch; b++)
+      assert_int_equal(p.o_indptr[b], (int32_t)(b * p.chunks));
+    kg_mla_plan_free(&p);
+    assert_null(p.o_indptr);
+  }
+}
+
+static void every_chunk_of_an_mla_plan_has_rows_and_all_but_the_last_128(void **state) {
+  (void)state;
+  for (uint64_t rows = 1; rows < 70000; rows += rows / 50 + 1)
+    for (uint32_t target = 1; target < 2000; target = target * 3 + 1) {
+      kg_mla_plan p;
+      assert_int_equal(kg_mla_plan_make(2, 3, rows, target, &p, NULL), KG_OK);
+      assert_true((p.chunks - 1) * p.chunk_rows < rows && rows <= p.chunks * p.chunk_rows);
+      assert_true(p.chunk_rows >= 128 || p.chunks == 1);
+      assert_true(p.chunks == 1 || 2 * 3 * (p.chunks - 1) < target);
+      kg_mla_plan_free(&p);
+    }
+}
+
+static void an_mla_plan_of_nothing_or_too_much_is_refused_in_words(void **state) {
+  (void)state;
+  static const struct {
+    size_t batch; uint32_t heads; uint64_t rows; uint32_t target; kg_status status;
+    const char *message;
+  } bad[] = {
+      {1, 0, 9, 1, KG_BAD_ARGUMENT, "kg_mla_plan_make: heads must be above 0"},
+      {0, 1, 9, 1, KG_REQUIRE_FAILED,
+       "kg_mla_plan_make: 0 requests of 9 rows: there is nothing to attend to"},
+      {2, 1, 0, 1, KG_REQUIRE_FAILED,
+       "kg_mla_plan_make: 2 requests of 0 rows: there is nothing to attend to"},
+      {(size_t)INT32_MAX + 1, 1, 9, 1, KG_TOO_LARGE,
+       "kg_mla_plan_make: 2147483648 requests; an i32 counts 2147483647"},
+      {1, 1, UINT64_MAX, UINT32_MAX, KG_TOO_LARGE,
+       "kg_mla_plan_make: 1 requests of 4294967295 chunks; an i32 counts 2147483647 parts"},
+  };
+  for (int i = 0; i < COUNT(bad); i++) {
+    kg_mla_plan p;
+    kg_error error;
+    assert_int_equal(kg_mla_plan_make(bad[i].batch, bad[i].heads, bad[i].rows, bad[i].target, &p,
+                                      &error),
+                     bad[i].status);
+    assert_string_equal(error.message, bad[i].message);
+    assert_null(p.o_indptr);
+  }
+}
+
 /* ---- from block tables to an answer ---------------------------------------------------------- */
 
 enum { B = 4, HQ = 16, HKV = 2, D = 64, PAGE = 4, POOL = 40, CHUNKS = 64, OUT = B * HQ * D };
@@ -369,7 +551,8 @@ static void run_one(World *w, int device, kg_dtype KV, const kg_page_table *t, u
                        {KG_I32, 1, {B}, t->first_page_offset}, {KG_I32, 1, {B}, t->seq_lens},
                        {KG_F32, 4, {B, HQ, 1, D}, out}};
   const kg_scalar scalars[] = {{.f32 = 0.125f}, {.u32 = splits}};
-  launch_well(&w->one, w->one.device[device], data, scalars, NULL);
+  const int64_t chosen[] = {kg_paged_threads(D)};
+  launch_well(&w->one, w->one.device[device], data, scalars, chosen);
 }
 
 static void run_partial(World *w, int device, kg_dtype KV, const kg_page_table *t,
@@ -499,6 +682,138 @@ static void parts_may_be_joined_in_stages_but_only_with_their_log2(void **state)
   world_free(w);
 }
 
+/* ---- from selected blocks, and from latent chunks, to an answer ------------------------------ */
+
+enum { SEQS = 2, HEADS = 2, SHARING = 3, ROWS = 40, BLOCK = 8, TOP = 3, WIDE = 64 };
+
+/* One query over the rows of `kept`, in double. */
+static void attend_rows(const float *q, const float *k, const float *v, const bool *kept,
+                        double *out) {
+  double sum = 0; /* scores are small */
+  for (int d = 0; d < WIDE; d++) out[d] = 0;
+  for (int row = 0; row < ROWS; row++) {
+    if (!kept[row]) continue;
+    double score = 0;
+    for (int d = 0; d < WIDE; d++) score += (double)q[d] * (double)k[row * WIDE + d] / 8;
+    sum += exp(score);
+    for (int d = 0; d < WIDE; d++) out[d] += exp(score) * (double)v[row * WIDE + d];
+  }
+  for (int d = 0; sum > 0 && d < WIDE; d++) out[d] /= sum;
+}
+
+static void sparse_decode_attends_to_the_selected_rows_of_the_cache_as_it_stands(void **state) {
+  (void)state;
+  enum { R = SEQS * HEADS, COUNT_Q = R * SHARING * WIDE, COUNT_K = R * ROWS * WIDE, MOST = 16 };
+  static float q[COUNT_Q], k[COUNT_K], v[COUNT_K];
+  static float parts[MOST * SHARING * WIDE], lse[MOST * SHARING];
+  static float out[COUNT_Q], out_lse[R * SHARING];
+  static double want[COUNT_Q];
+  static const int32_t blocks[R * TOP] = {4, 0, -1, -1, -1, -1, 2, 0, -1, 1, -1, 2};
+  uint32_t x = 5;
+  for (int i = 0; i < COUNT_Q; i++) q[i] = noise(&x);
+  for (int i = 0; i < COUNT_K; i++) {
+    k[i] = noise(&x);
+    v[i] = noise(&x);
+  }
+  for (int r = 0; r < R; r++) {
+    bool kept[ROWS] = {false};
+    for (int i = 0; i < TOP; i++)
+      for (int row = 0; row < ROWS; row++)
+        kept[row] |= blocks[r * TOP + i] == row / BLOCK && row >= some_starts[r / HEADS] &&
+                     row < some_ends[r / HEADS];
+    for (int row = 0; row < ROWS; row++) /* what is not selected must not be read */
+      for (int d = 0; d < WIDE && !kept[row]; d++)
+        k[(r * ROWS + row) * WIDE + d] = v[(r * ROWS + row) * WIDE + d] = NAN;
+    for (int h = r * SHARING; h < (r + 1) * SHARING; h++)
+      attend_rows(q + h * WIDE, k + r * ROWS * WIDE, v + r * ROWS * WIDE, kept, want + h * WIDE);
+  }
+
+  kg_page_table t;
+  kg_paged_plan p;
+  kg_paged_geometry g;
+  const kg_sparse_selection s = {blocks, TOP, BLOCK};
+  assert_int_equal(kg_sparse_table_make(&some_cache, &s, &t, NULL), KG_OK);
+  assert_int_equal(kg_paged_plan_make(&t, 6, &p, NULL), KG_OK);
+  assert_int_equal(kg_paged_v2_geometry(WIDE, SHARING, 1, &g, NULL), KG_OK);
+  assert_true(p.chunks <= MOST);
+  const int64_t N = (int64_t)p.chunks;
+  const Data data[] = {{KG_F32, 4, {R, SHARING, 1, WIDE}, q},
+                       {KG_F32, 4, {R * ROWS, 1, 1, WIDE}, k},
+                       {KG_F32, 4, {R * ROWS, 1, 1, WIDE}, v},
+                       {KG_I32, 1, {(int64_t)t.index_count}, t.indices},
+                       {KG_I32, 1, {R + 1}, t.indptr},
+                       {KG_I32, 1, {R}, t.last_page_len},
+                       {KG_I32, 1, {R}, t.first_page_offset},
+                       {KG_I32, 1, {N}, p.request_indices},
+                       {KG_I32, 1, {N}, p.kv_tile_indices},
+                       {KG_F32, 3, {N, SHARING, WIDE}, parts},
+                       {KG_F32, 2, {N, SHARING}, lse}};
+  const kg_scalar scalars[] = {
+      {.u32 = p.pages_per_chunk}, {.f32 = 0.125f}, {.u32 = g.heads}, {.u32 = g.teams}};
+  const int64_t chosen[] = {g.runs};
+  const Data joined[] = {{KG_F32, 3, {N, SHARING, WIDE}, parts},
+                         {KG_F32, 2, {N, SHARING}, lse},
+                         {KG_I32, 1, {R + 1}, p.o_indptr},
+                         {KG_F32, 3, {R, SHARING, WIDE}, out},
+                         {KG_F32, 2, {R, SHARING}, out_lse}};
+  Ready partial = ready("", "paged_v2_partial", WIDTHS), merge = ready("", "paged_merge", WIDTHS);
+  for (int d = 0; d < WIDTHS; d++) {
+    launch_well(&partial, partial.device[d], data, scalars, chosen);
+    launch_well(&merge, merge.device[d], joined, NULL, NULL);
+    assert_true(error_of(out, want, COUNT_Q) < 1e-5);
+    assert_zeros(out + SHARING * WIDE, SHARING * WIDE); /* the head that selects nothing */
+  }
+  done(&partial);
+  done(&merge);
+  kg_paged_plan_free(&p);
+  kg_page_table_free(&t);
+}
+
+/* Parts of absorbed MLA as the graph makes them, of scores that are given. */
+static void latent_chunks_are_joined_to_the_attention_over_all_rows(void **state) {
+  (void)state;
+  enum { BATCH = 2, NH = 2, RANK = 128, LATENT = 700, MOST = 32 };
+  static float score[BATCH * NH * LATENT], ckv[BATCH * LATENT * RANK];
+  static float parts[MOST * NH * RANK], lse[MOST * NH], out[BATCH * NH * RANK], out_lse[BATCH * NH];
+  static double want[BATCH * NH * RANK];
+  uint32_t x = 3;
+  for (int i = 0; i < COUNT(score); i++) score[i] = 3 * noise(&x);
+  for (int i = 0; i < COUNT(ckv); i++) ckv[i] = noise(&x);
+  kg_mla_plan p;
+  assert_int_equal(kg_mla_plan_make(BATCH, NH, LATENT, 15, &p, NULL), KG_OK);
+  assert_int_equal(p.chunks, 4); /* 15 / 4 rounded up, of 175 rows */
+  for (int b = 0; b < BATCH; b++)
+    for (int h = 0; h < NH; h++)
+      for (int c = -1; c < (int)p.chunks; c++) { /* -1: all rows */
+        const int64_t from = c < 0 ? 0 : c * (int64_t)p.chunk_rows;
+        const int64_t to = c < 0 || c + 1 == (int)p.chunks ? LATENT : from + (int64_t)p.chunk_rows;
+        const int64_t part = ((int64_t)b * p.chunks + c) * NH + h;
+        double sum = 0, row[RANK] = {0};
+        for (int64_t t = from; t < to; t++) {
+          const double weight = exp((double)score[(b * NH + h) * LATENT + t]);
+          sum += weight;
+          for (int d = 0; d < RANK; d++)
+            row[d] += weight * (double)ckv[(b * LATENT + t) * RANK + d];
+        }
+        for (int d = 0; d < RANK; d++) {
+          if (c < 0) want[(b * NH + h) * RANK + d] = row[d] / sum;
+          else parts[part * RANK + d] = (float)(row[d] / sum);
+        }
+        if (c >= 0) lse[part] = (float)log2(sum);
+      }
+  const int64_t N = BATCH * (int64_t)p.chunks;
+  const Data data[] = {{KG_F32, 3, {N, NH, RANK}, parts}, {KG_F32, 2, {N, NH}, lse},
+                       {KG_I32, 1, {BATCH + 1}, p.o_indptr},
+                       {KG_F32, 3, {BATCH, NH, RANK}, out}, {KG_F32, 2, {BATCH, NH}, out_lse}};
+  Ready merge = ready("", "paged_merge", WIDTHS);
+  for (int d = 0; d < WIDTHS; d++) {
+    launch_well(&merge, merge.device[d], data, NULL, NULL);
+    assert_true(error_of(out, want, COUNT(out)) < 1e-5);
+  }
+  done(&merge);
+  kg_mla_plan_free(&p);
+}
+
 /* ---- pools past 2^32 elements ---------------------------------------------------------------- */
 
 enum { FAR_PAGE = 131072 + 1, FAR_D = 128, FAR_HEADS = 8, FAR_SIZE = 32 };
@@ -609,9 +924,17 @@ int main(void) {
       cmocka_unit_test(the_chunk_is_the_largest_that_gives_enough_groups),
       cmocka_unit_test(a_plan_gives_every_request_its_chunks_and_an_empty_one_a_chunk_too),
       cmocka_unit_test(a_batch_that_sees_no_token_is_declined),
+      cmocka_unit_test(a_sparse_table_lists_the_live_rows_of_the_selected_blocks),
+      cmocka_unit_test(a_selection_that_the_cache_does_not_have_is_refused_in_words),
+      cmocka_unit_test(scattered_rows_pay_from_an_eighth_of_the_live_ones_on),
+      cmocka_unit_test(an_mla_plan_cuts_into_128_rows_or_more_up_to_the_target),
+      cmocka_unit_test(every_chunk_of_an_mla_plan_has_rows_and_all_but_the_last_128),
+      cmocka_unit_test(an_mla_plan_of_nothing_or_too_much_is_refused_in_words),
       cmocka_unit_test(every_chunk_size_gives_the_answer_and_so_does_one_launch),
       cmocka_unit_test(f32_pools_are_right_again_after_f16_and_bf16_ones),
       cmocka_unit_test(parts_may_be_joined_in_stages_but_only_with_their_log2),
+      cmocka_unit_test(sparse_decode_attends_to_the_selected_rows_of_the_cache_as_it_stands),
+      cmocka_unit_test(latent_chunks_are_joined_to_the_attention_over_all_rows),
       cmocka_unit_test(
           rows_past_2_to_the_32_elements_are_found_and_a_32_bit_offset_is_not_good_enough),
       cmocka_unit_test(a_merge_of_2_to_the_32_elements_is_refused),

@@ -135,6 +135,8 @@ static void the_expert_batched_route_is_selected_where_it_pays(void **state) {
   route_is(c, KG_GATHER_GENERIC, "gather_qmm: generic: 2 rows of x to an index, not 1");
   c = granite, c.dtype = KG_F32;
   route_is(c, KG_GATHER_GENERIC, "gather_qmm: generic: x is f32, not f16 or bf16");
+  c = granite, c.bits = 6;
+  route_is(c, KG_GATHER_GENERIC, "gather_qmm: generic: codes of 6 bits, not 4 or 8");
   c = granite, c.batch = 63, c.experts = 2;
   route_is(c, KG_GATHER_GENERIC, "gather_qmm: generic: 63 rows, fewer than 64");
   c = granite, c.experts = 65;
@@ -145,8 +147,13 @@ static void the_expert_batched_route_is_selected_where_it_pays(void **state) {
 
   c = granite, c.K = 1550;
   route_is(c, KG_GATHER_NONE, "gather_qmm: K must be a multiple of 32");
-  c = granite, c.bits = 6;
-  route_is(c, KG_GATHER_NONE, "gather_qmm: affine codes must have 4 or 8 bits");
+  c = granite, c.bits = 5;
+  route_is(c, KG_GATHER_NONE, "gather_qmm: affine codes must have 4, 6 or 8 bits");
+  c = granite, c.batch = KG_GATHER_ROWS;
+  route_is(c, KG_GATHER_EXPERT_BATCHED,
+           "gather_qmm: expert-batched: 67108863 sorted rows for 40 experts");
+  c.batch++;
+  route_is(c, KG_GATHER_NONE, "gather_qmm: 67108864 rows, more than 67108863; split the call");
   c = granite, c.group_size = 1024;
   route_is(c, KG_GATHER_NONE, "gather_qmm: group_size must be a multiple of 32 and divide K");
   c = granite, c.mxfp4 = true;
@@ -178,6 +185,10 @@ static void an_index_view_of_any_rank_comes_down_to_two_strides(void **state) {
       {2, {5, 3}, {3, 1}, {1, 0}, {5, 3, 3, 1, 1, 0, 15, 5}},       /* an expert shared */
       {4, {1, 5, 1, 3}, {9, 1, 9, 0}, {9, 6, 9, 2}, {5, 3, 1, 0, 6, 2, 5, 29}},
       {3, {2, 5, 3}, {5, 1, 0}, {15, 3, 1}, {10, 3, 1, 0, 3, 1, 10, 30}},
+      {2, {2, 1024}, {1, 0}, {1024, 1}, {2, 1024, 1, 0, 1024, 1, 2, 2048}},
+      {2, {1, KG_GATHER_ROWS}, {0, 0}, {7, 1}, {KG_GATHER_ROWS, 1, 0, 0, 1, 0, 1, KG_GATHER_ROWS}},
+      {3, {2, 0, 4}, {1, 8, 3}, {1, 1, 1}, {0, 1, 0, 0, 0, 0, 0, 0}},  /* no rows */
+      {2, {KG_GATHER_ROWS + 1, 0}, {0, 0}, {1, 1}, {0, 1, 0, 0, 0, 0, 0, 0}},
   };
   for (int i = 0; i < COUNT(t); i++) {
     kg_gather_view view;
@@ -189,15 +200,21 @@ static void an_index_view_of_any_rank_comes_down_to_two_strides(void **state) {
   kg_gather_view view;
   kg_error error;
   const int64_t shape[] = {2, 3, 4}, forth[] = {12, 4, 1}, across[] = {1, 2, 6};
-  const int64_t back[] = {12, 4, -1}, far[] = {0, 0, 2000000000}, none[] = {2, 0, 4};
+  const int64_t back[] = {12, 4, -1}, far[] = {0, 0, 2000000000}, farther[] = {0, INT64_MAX, 0};
+  const int64_t many[] = {2, 4194304, 8}, negative[] = {0, 3, -4};
   assert_int_equal(kg_gather_view_of(3, shape, forth, across, &view, &error), KG_BAD_ARGUMENT);
   assert_string_equal(error.message, "kg_gather_view_of: the index arrays step in more than two "
                                      "ways; make one contiguous");
   assert_int_equal(kg_gather_view_of(3, shape, forth, back, &view, &error), KG_BAD_ARGUMENT);
   assert_string_equal(error.message, "kg_gather_view_of: dimension 2 has a negative stride");
   assert_int_equal(kg_gather_view_of(3, shape, far, far, &view, &error), KG_TOO_LARGE);
-  assert_int_equal(kg_gather_view_of(3, none, forth, forth, &view, &error), KG_BAD_ARGUMENT);
-  assert_string_equal(error.message, "kg_gather_view_of: the batch has no rows");
+  assert_int_equal(kg_gather_view_of(3, shape, farther, far, &view, &error), KG_TOO_LARGE);
+  assert_string_equal(error.message,
+                      "kg_gather_view_of: the strides of dimension 1 must fit 32 bits");
+  assert_int_equal(kg_gather_view_of(3, many, forth, across, &view, &error), KG_TOO_LARGE);
+  assert_string_equal(error.message, "kg_gather_view_of: the batch has more than 67108863 rows");
+  assert_int_equal(kg_gather_view_of(3, negative, forth, across, &view, &error), KG_BAD_ARGUMENT);
+  assert_string_equal(error.message, "kg_gather_view_of: dimension 2 has a negative size");
   assert_int_equal(kg_gather_view_of(1, NULL, forth, forth, &view, &error), KG_BAD_ARGUMENT);
 }
 
@@ -360,7 +377,7 @@ static void launch_route(kg_device *device, kg_dtype T, int bits, const Weights 
   const kg_gather_view v = b->view;
   kg_tensor t[] = {
       tensor(device, T, x, 2, ROWS, COLUMNS, 0),
-      tensor(device, KG_U32, w->words, 3, EXPERTS, N, bits == 8 ? COLUMNS / 4 : COLUMNS / 8),
+      tensor(device, KG_U32, w->words, 3, EXPERTS, N, COLUMNS * (bits ? bits : 4) / 32),
       bits ? tensor(device, T, w->scales, 3, EXPERTS, N, COLUMNS / GROUP)
            : tensor(device, KG_U8, w->exponents, 3, EXPERTS, N, COLUMNS / 32),
       tensor(device, T, w->biases, 3, EXPERTS, N, COLUMNS / GROUP),
@@ -407,6 +424,22 @@ static double relative_error(kg_dtype T, const Weights *w, const uint16_t *x, co
   return sqrt(error / size);
 }
 
+/* 6 bits, packed as the host packs them, through the route that takes them. */
+static void codes_of_six_bits_take_the_generic_route(void **state) {
+  (void)state;
+  static uint16_t x[ROWS * COLUMNS], y[ROWS * N];
+  const Weights *w = weights_of(KG_F16, 6);
+  uint32_t seed = 4;
+  for (int j = 0; j < ROWS * COLUMNS; j++) x[j] = stored(KG_F16, noise(&seed));
+  for (int d = 0; d < WIDTHS; d++) {
+    const Batch b = batch_of(&layouts[1]);
+    kg_device *device = device_of(device_names[d]);
+    launch_route(device, KG_F16, 6, w, x, &b, false, y);
+    kg_device_close(device);
+    assert_true(relative_error(KG_F16, w, x, &b, y) < 4e-4);
+  }
+}
+
 static void both_routes_are_right_in_every_layout_and_repeat_their_bits(void **state) {
   (void)state;
   static uint16_t x[ROWS * COLUMNS], generic[ROWS * N], batched[ROWS * N], again[ROWS * N];
@@ -442,6 +475,122 @@ static void both_routes_are_right_in_every_layout_and_repeat_their_bits(void **s
                      device_names[d], plain, tiled);
         }
     }
+}
+
+/* -- all four routes, at the ends of what their dims may be -- */
+
+enum { KERNELS = 4, BLOCK_ = 32 };
+static const char *const kernel_names[KERNELS] = {
+    "gather_qmm", "gather_qmm_mxfp4", "gather_qmm_expert_batched",
+    "gather_qmm_expert_batched_mxfp4"};
+
+typedef struct Shape { int64_t B0, B1, N, E, X; } Shape;
+
+static kg_tensor shaped(kg_device *device, kg_dtype T, int rank, const int64_t *shape) {
+  size_t bytes = kg_dtype_bytes(T);
+  for (int i = 0; i < rank; i++) bytes *= (size_t)shape[i];
+  kg_tensor t = kg_tensor_of(device, NULL, T, rank, shape);
+  if (bytes == 0) return t;
+  void *ones = malloc(bytes);
+  assert_non_null(ones);
+  memset(ones, 0xff, bytes); /* as indices: no row of x, no expert */
+  assert_int_equal(kg_device_alloc(device, bytes, &t.data), KG_OK);
+  assert_int_equal(kg_device_upload(device, t.data, ones, bytes), KG_OK);
+  free(ones);
+  return t;
+}
+
+/* K is 32, a code has 4 bits, and both views are one index broadcast, or none.  y gets the first
+** results, `count` of them. */
+static kg_status launch_shape(kg_device *device, int kernel, Shape s, uint16_t *y, size_t count) {
+  const bool mxfp4 = kernel % 2, batched = kernel / 2;
+  const int64_t x_shape[] = {s.X, 1, BLOCK_}, single[] = {s.X, BLOCK_}, w[] = {s.E, s.N, 4};
+  const int64_t scales[] = {s.E, s.N, 1}, indices[] = {s.B0 * s.B1 > 0};
+  const int64_t y_shape[] = {s.B0, s.B1, 1, s.N}, y_single[] = {s.B0, s.B1, s.N};
+  kg_tensor t[] = {batched ? shaped(device, KG_F16, 2, single) : shaped(device, KG_F16, 3, x_shape),
+                   shaped(device, KG_U32, 3, w),
+                   shaped(device, mxfp4 ? KG_U8 : KG_F16, 3, scales),
+                   shaped(device, KG_F16, 3, scales),
+                   shaped(device, KG_U32, 1, indices),
+                   shaped(device, KG_U32, 1, indices),
+                   batched ? shaped(device, KG_F16, 3, y_single)
+                           : shaped(device, KG_F16, 4, y_shape)};
+  const kg_status status =
+      kernel == 0   ? gather_qmm_launch(device, &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], BLOCK_,
+                                        0, 0, 0, 0, 4, &t[6])
+      : kernel == 1 ? gather_qmm_mxfp4_launch(device, &t[0], &t[1], &t[2], &t[4], &t[5], 0, 0, 0, 0,
+                                              &t[6])
+      : kernel == 2 ? gather_qmm_expert_batched_launch(device, &t[0], &t[1], &t[2], &t[3], &t[4],
+                                                       &t[5], BLOCK_, 0, 0, 0, 0, 4, &t[6])
+                    : gather_qmm_expert_batched_mxfp4_launch(device, &t[0], &t[1], &t[2], &t[4],
+                                                             &t[5], 0, 0, 0, 0, &t[6]);
+  if (status == KG_OK && count > 0) fetch(device, &t[6], y, count * sizeof *y);
+  for (int i = 0; i < COUNT(t); i++)
+    if (t[i].data) kg_device_free(device, t[i].data);
+  return status;
+}
+
+static void shape_is(kg_device *device, int kernel, Shape s, kg_status status, const char *words) {
+  const kg_status got = launch_shape(device, kernel, s, NULL, 0);
+  if (got != status || (words && !strstr(kg_device_message(device), words)))
+    fail_msg("%s: status %d: %s", kernel_names[kernel], (int)got,
+             got == KG_OK ? "" : kg_device_message(device));
+}
+
+static void a_batch_without_rows_succeeds_and_one_without_weights_or_x_is_zeros(void **state) {
+  (void)state;
+  kg_device *device = device_of("simt32");
+  for (int k = 0; k < KERNELS; k++) {
+    shape_is(device, k, (Shape){0, 4, 8, 2, 3}, KG_OK, NULL);
+    shape_is(device, k, (Shape){4, 0, 8, 2, 3}, KG_OK, NULL);
+    shape_is(device, k, (Shape){0, 1, 8, 0, 0}, KG_OK, NULL);
+    const Shape without[] = {{3, 2, 8, 0, 3}, {3, 2, 8, 2, 0}, {3, 2, 8, 0, 0}};
+    for (int i = 0; i < COUNT(without); i++) {
+      uint16_t y[48];
+      const kg_status s = launch_shape(device, k, without[i], y, COUNT(y));
+      if (s != KG_OK) fail_msg("%s", kg_device_message(device));
+      for (int j = 0; j < COUNT(y); j++) assert_int_equal(y[j], 0);
+    }
+  }
+  kg_device_close(device);
+}
+
+static void a_batch_has_as_many_rows_as_the_companion_lets_in(void **state) {
+  (void)state;
+  kg_device *device = device_of("simt32");
+  const Shape most[] = {{KG_GATHER_ROWS, 1, 0, 1, 1}, {1, KG_GATHER_ROWS, 0, 1, 1},
+                        {4096, 16383, 0, 1, 1}};
+  const Shape more[] = {{KG_GATHER_ROWS + 1, 1, 0, 1, 1}, {4096, 16384, 0, 1, 1},
+                        {UINT32_MAX, 2, 0, 1, 1}};
+  for (int k = 0; k < KERNELS; k++) {
+    for (int i = 0; i < COUNT(most); i++) shape_is(device, k, most[i], KG_OK, NULL);
+    for (int i = 0; i < COUNT(more); i++)
+      shape_is(device, k, more[i], KG_REQUIRE_FAILED, "B0 * B1 <= 67108863");
+  }
+  kg_device_close(device);
+  assert_true(KG_GATHER_ROWS * UINT64_C(64) <= UINT32_MAX); /* HIP's threads of an axis */
+}
+
+/* Four rows of W to a group: gather_qmm's are on an axis that has 65535, qmv's on one whose threads
+** HIP counts in 32 bits. */
+static void no_launch_within_the_dims_is_refused_for_its_grid(void **state) {
+  (void)state;
+  kg_device *device = device_of("simt32");
+  for (int k = 0; k < KERNELS; k++)
+    shape_is(device, k, (Shape){1, 1, 262140, 1, 1}, KG_OK, NULL);
+  for (int k = 0; k < 2; k++)
+    shape_is(device, k, (Shape){1, 1, 262141, 1, 1}, KG_REQUIRE_FAILED, "N <= 262140");
+  for (int64_t rows = 268435452; rows <= 268435453; rows++) { /* no x: nothing is read */
+    static uint32_t here[4];
+    const int64_t x[] = {0, BLOCK_}, w[] = {rows, 4}, scales[] = {rows, 1}, y[] = {0, rows};
+    kg_tensor t[] = {kg_tensor_of(device, here, KG_F16, 2, x),
+                     kg_tensor_of(device, here, KG_U32, 2, w),
+                     kg_tensor_of(device, here, KG_F16, 2, scales),
+                     kg_tensor_of(device, here, KG_F16, 2, y)};
+    assert_int_equal(qmv_launch(device, &t[0], &t[1], &t[2], &t[2], BLOCK_, 4, 1, &t[3]),
+                     (rows + 3) / 4 * 64 <= UINT32_MAX ? KG_OK : KG_REQUIRE_FAILED);
+  }
+  kg_device_close(device);
 }
 
 /* ---- planted faults -------------------------------------------------------------------------- */
@@ -488,7 +637,11 @@ int main(void) {
       cmocka_unit_test(an_index_view_of_any_rank_comes_down_to_two_strides),
       cmocka_unit_test(a_rows_bits_depend_neither_on_the_rows_beside_it_nor_on_the_width),
       cmocka_unit_test(more_rows_than_an_instance_has_are_refused),
+      cmocka_unit_test(codes_of_six_bits_take_the_generic_route),
       cmocka_unit_test(both_routes_are_right_in_every_layout_and_repeat_their_bits),
+      cmocka_unit_test(a_batch_without_rows_succeeds_and_one_without_weights_or_x_is_zeros),
+      cmocka_unit_test(a_batch_has_as_many_rows_as_the_companion_lets_in),
+      cmocka_unit_test(no_launch_within_the_dims_is_refused_for_its_grid),
       cmocka_unit_test(a_planted_fault_makes_its_kernels_cases_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kg.h"
+#include "shell.h"
 
-static char readme[65536], folder[64], said[65536];
+static char readme[65536];
 
 static int read_readme(void **state) {
   (void)state;
@@ -30,21 +30,6 @@ static int remove_folder(void **state) {
   char command[128];
   snprintf(command, sizeof command, "rm -rf '%s'", folder);
   return system(command);
-}
-
-/* Runs a command in which each @ stands for the folder. */
-static int run(const char *command) {
-  char line[2048] = "";
-  for (const char *c = command; *c; c++) {
-    const char one[] = {*c, 0};
-    strncat(line, *c == '@' ? folder : one, sizeof line - strlen(line) - 1);
-  }
-  FILE *p = popen(line, "r");
-  assert_non_null(p);
-  said[fread(said, 1, sizeof said - 1, p)] = 0;
-  const int status = pclose(p);
-  assert_true(WIFEXITED(status));
-  return WEXITSTATUS(status);
 }
 
 /* Writes the first fenced block of a language to a file of the folder. */

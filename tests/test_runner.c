@@ -10,10 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
-static char folder[64];
-static char said[65536];
+#include "shell.h"
 
 static int make_folder(void **state) {
   (void)state;
@@ -37,21 +35,6 @@ static void script(const char *name, const char *text) {
   fprintf(f, "#!/bin/sh\n%s", text);
   assert_int_equal(fclose(f), 0);
   assert_int_equal(chmod(path, 0755), 0);
-}
-
-/* Runs a command in which each @ stands for the folder; its words on both streams are in `said`. */
-static int run(const char *command) {
-  char line[2048] = "";
-  for (const char *c = command; *c; c++) {
-    const char one[] = {*c, 0};
-    strncat(line, *c == '@' ? folder : one, sizeof line - strlen(line) - 1);
-  }
-  FILE *p = popen(line, "r");
-  assert_non_null(p);
-  said[fread(said, 1, sizeof said - 1, p)] = 0;
-  const int status = pclose(p);
-  assert_true(WIFEXITED(status));
-  return WEXITSTATUS(status);
 }
 
 static void says(const char *words) {

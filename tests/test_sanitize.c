@@ -43,8 +43,8 @@ static const char preamble[] =
 static const kg_step rows[] = {{KG_OP_VAR, 0}};
 static const kg_expr shape[] = {{"n", 1, rows}};
 static const char *const dims[] = {"n"};
-static const kg_arg args[] = {{"x", false, -1, KG_F32, 1, shape},
-                              {"y", true, -1, KG_F32, 1, shape}};
+static const kg_arg args[] = {{"x", false, -1, KG_F32, 1, shape, 0},
+                              {"y", true, -1, KG_F32, 1, shape, 0}};
 static const kg_kernel twin = {
     .name = "twin", .dim_count = 1, .dims = dims, .arg_count = 2, .args = args};
 

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "companions_state.h"
 #include "kernel_fixture.h"
 
 static const kg_dtype floats[] = {KG_F32, KG_F16, KG_BF16};
@@ -39,7 +40,7 @@ static void cases_are_right(const char *name, int combinations) {
 
 static void ssm_update_is_right_in_every_dtype_combination_at_32_and_64_lanes(void **state) {
   (void)state;
-  cases_are_right("ssm_update", 18);
+  cases_are_right("ssm_update", 54);
 }
 
 static void both_scans_are_right_in_every_dtype_at_32_and_64_lanes(void **state) {
@@ -250,7 +251,7 @@ static void a_scan_may_be_cut_anywhere(void **state) {
     for (int run = 0; run < COUNT(floats) * WIDTHS * 2; run++) {
       const kg_dtype T = floats[run % COUNT(floats)], S = k == 0 ? KG_F32 : T;
       kg_device *device = r->device[run / COUNT(floats) / 2];
-      const int64_t N = run / COUNT(floats) % 2 ? 32 : 11, lanes = N > 16 ? 32 : 16;
+      const int64_t N = run / COUNT(floats) % 2 ? 32 : 11, lanes = kg_mamba1_lanes((uint64_t)N);
       scan_data(&whole, T, S, N);
       scan_run(r, device, &whole, T, S, 0, MAX_L, lanes);
       for (int c = 0; c < COUNT(lengths); c++) {
@@ -358,6 +359,14 @@ static void a_scan_with_more_columns_than_lanes_is_refused(void **state) {
                          {KG_F32, 3, {1, DM, N}, s.out.bytes}};
     assert_int_equal(launch(r, r->device[0], data, NULL, &lanes), KG_REQUIRE_FAILED);
   }
+}
+
+static void sixteen_columns_take_sixteen_lanes_and_more_take_32(void **state) {
+  (void)state;
+  static const struct { uint64_t N; uint32_t lanes; } table[] = {
+      {0, 0}, {1, 16}, {16, 16}, {17, 32}, {32, 32}, {33, 0}, {UINT64_MAX, 0}};
+  for (int i = 0; i < COUNT(table); i++)
+    assert_int_equal(kg_mamba1_lanes(table[i].N), table[i].lanes);
 }
 
 /* ---- ssm_update ------------------------------------------------------------------------------ */
@@ -474,6 +483,7 @@ int main(void) {
     cmocka_unit_test(the_width_and_the_teams_size_move_no_value_of_a_scan),
     cmocka_unit_test(a_state_in_f32_is_no_further_off_than_the_graphs_rounding),
     cmocka_unit_test(a_fold_that_starts_at_8_is_wrong_with_32_columns_and_only_there),
+    cmocka_unit_test(sixteen_columns_take_sixteen_lanes_and_more_take_32),
     cmocka_unit_test(a_scan_with_more_columns_than_lanes_is_refused),
     cmocka_unit_test(a_decode_step_has_the_same_bits_on_every_text_and_width),
     cmocka_unit_test(a_step_of_an_unsupported_shape_is_refused),

@@ -120,7 +120,15 @@ static void the_tables_say_what_the_specification_says(void **state) {
   if (!have("gcc")) skip();
   Fixture f;
   fixture_make(&f);
+  const char *both[] = {"scale", "copy"}, *copies[] = {"copy", "copy"};
+  Path with_scale = {.name = "with_scale", .kernel_count = 2, .kernels = both},
+       without = {.name = "without", .kernel_count = 2, .kernels = copies},
+       *paths[] = {&with_scale, &without};
+  f.spec.path_count = 2;
+  f.spec.paths = paths;
   put_c_files(&f);
+  put_file("kernels.h", emit_header(f.a, &f.library));
+  put_file("kernels.c", emit_tables(f.a, &f.library));
   put_file(
       "main.c",
       "#include \"kernels.h\"\n#include <stdio.h>\n#include <string.h>\n"
@@ -139,7 +147,8 @@ static void the_tables_say_what_the_specification_says(void **state) {
       "  printf(\"%lld %u %u\\n\", (long long)k->ports->rocm->threads[0].steps[0].value, k->ports->rocm->waves, k->ports->rocm->shared_bytes);\n"
       "  printf(\"%s %s\\n\", k->ports->others[0].backend, k->ports->others[0].port->file);\n"
       "  printf(\"%s %d\\n\", kg_kernels[1]->ports->others[0].why, kg_kernels[1]->ports->others[1].backend == NULL);\n"
-      "  printf(\"%d %d\\n\", scale_available(NULL), copy_available(NULL));\n"
+      "  printf(\"%d %d %d %d\\n\", scale_available(NULL), copy_available(NULL), with_scale_available(NULL),\n"
+      "         without_available(NULL));\n"
       "  scale_launch(NULL, &t, NULL, 0.5f, -3, 7u, true, -2, &t, &w);\n"
       "  fputs(k->ports->rocm->text, stdout);\n"
       "  return 0;\n}\n");
@@ -159,7 +168,7 @@ static void the_tables_say_what_the_specification_says(void **state) {
                    "128 3 32\n"
                    "opencl opencl/scale.cl\n"
                    "nobody asked for it 1\n"
-                   "0 1\n"
+                   "0 1 0 1\n"
                    "launch scale 4 0.5 -3 7 1 -2 256 -1 1\n%s",
                    library_output(&f.library, "hip/scale.hip")->text));
   fixture_free(&f);

@@ -431,6 +431,25 @@ static void a_reference_without_its_function_is_named(void **state) {
   says("twice.c defines no function `reference`");
 }
 
+/* Fills and references count on the requirements: before they held, these divided by zero or read
+** past an array's end. */
+static void a_requirement_that_does_not_hold_is_refused_before_the_data_are_made(void **state) {
+  (void)state;
+  static const struct {
+    const char *call, *words;
+  } calls[] = {
+      {"paged_v2_partial D=0", "kgen run: paged_v2_partial: it requires D >= 1, which does not hold (D = 0)\n"},
+      {"sparse_v kv_rows=0", "sparse_v: it requires kv_rows >= 1, which does not hold (kv_rows = 0)\n"},
+      {"gather_qmm_mxfp4 R=1", "kgen run: gather_qmm_mxfp4: it requires "},
+      {"paged_attention splits=0",
+       "kgen run: paged_attention: it requires splits >= 1, which does not hold (splits = 0)\n"},
+  };
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    assert_int_equal(kgen("-f kernels.lua %s --device simt32", calls[i].call), 1);
+    says(calls[i].words);
+  }
+}
+
 static void a_kernel_without_a_reference_says_so(void **state) {
   (void)state;
   put_all(right_body, right_reference);
@@ -572,6 +591,7 @@ int main(void) {
       cmocka_unit_test(each_planted_fault_is_found_and_named),
       cmocka_unit_test(a_reference_that_does_not_compile_shows_the_compilers_words),
       cmocka_unit_test(a_reference_without_its_function_is_named),
+      cmocka_unit_test(a_requirement_that_does_not_hold_is_refused_before_the_data_are_made),
       cmocka_unit_test(a_kernel_without_a_reference_says_so),
       cmocka_unit_test(a_fill_makes_inputs_and_scalars_and_both_sides_see_them_rounded),
       cmocka_unit_test(what_is_asked_for_by_a_wrong_name_gets_the_nearest_one),

@@ -259,6 +259,15 @@ static void all_four_kernels_are_right_at_32_and_64_lanes(void **state) {
   cases_are_right("turbo4_delegated_steel");
 }
 
+static void one_query_slot_is_taken_alone_and_more_by_four(void **state) {
+  (void)state;
+  assert_int_equal(kg_turbo4_slots(0), 1);
+  assert_int_equal(kg_turbo4_slots(1), 1);
+  assert_int_equal(kg_turbo4_slots(2), 4);
+  assert_int_equal(kg_turbo4_slots(4), 4);
+  assert_int_equal(kg_turbo4_slots(UINT64_MAX), 4);
+}
+
 static void both_tables_share_one_body(void **state) {
   (void)state;
   static const char body[] = "templates/kernels/turbo4_weighted_sum.kc";
@@ -461,6 +470,7 @@ int main(void) {
     cmocka_unit_test(what_comes_back_has_the_norm_and_a_tenth_of_it_as_error),
     cmocka_unit_test(vectors_that_do_not_fit_are_refused_in_words),
     cmocka_unit_test(all_four_kernels_are_right_at_32_and_64_lanes),
+    cmocka_unit_test(one_query_slot_is_taken_alone_and_more_by_four),
     cmocka_unit_test(both_tables_share_one_body),
     cmocka_unit_test(the_bulk_kernel_unrotated_is_what_the_host_decodes),
     cmocka_unit_test(a_weighted_sum_unrotated_is_that_of_the_decoded_values),

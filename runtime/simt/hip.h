@@ -52,6 +52,8 @@ KG_SIMT_IN int __any(int holds) { return kg_simt_ballot(holds != 0, "__any") != 
 KG_SIMT_IN int __all(int holds) { return kg_simt_every(holds != 0, "__all"); }
 KG_SIMT_IN unsigned long long __ballot(int holds) { return kg_simt_ballot(holds != 0, "__ballot"); }
 
+/* In a text it only asks the compiler whether a wavefront has 32 lanes; here the text does. */
+#define __builtin_amdgcn_ballot_w32(p) 0u
 #define __builtin_amdgcn_exp2f(x) exp2f(x)
 #define __builtin_amdgcn_logf(x) log2f(x)
 #define __builtin_amdgcn_sqrtf(x) kg_simt_sqrt(x)

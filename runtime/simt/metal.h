@@ -110,6 +110,8 @@ namespace precise {
 KG_SIMT_MATH(sqrt, kg_simt_sqrt) KG_SIMT_MATH(exp, expf) KG_SIMT_MATH(exp2, exp2f)
 KG_SIMT_MATH(log, logf) KG_SIMT_MATH(log2, log2f) KG_SIMT_MATH(sin, sinf)
 KG_SIMT_MATH(cos, cosf) KG_SIMT_MATH(tanh, tanhf)
+KG_SIMT_IN float fmin(float a, float b) { return kg_simt_min(a, b); }
+KG_SIMT_IN float fmax(float a, float b) { return kg_simt_max(a, b); }
 }
 namespace fast {
 KG_SIMT_MATH(sqrt, kg_simt_sqrt) KG_SIMT_MATH(exp, expf) KG_SIMT_MATH(exp2, exp2f)

@@ -1,31 +1,12 @@
 /* report.c: what went wrong in a group, in words: the kernel, the group, the lanes, and the
 ** lines of the body. */
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../simt_check.h"
 #include "simt.h"
-
-typedef struct Text {
-  char *at;
-  size_t left;
-} Text;
-
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-static void
-put(Text *text, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  const int count = vsnprintf(text->at, text->left, format, args);
-  va_end(args);
-  if (count < 0) return;
-  const size_t taken = (size_t)count < text->left ? (size_t)count : text->left - 1;
-  text->at += taken, text->left -= taken;
-}
+#include "text.h"
 
 /* "threads 0-15, 17 and 40-63" of a set of the group's threads. */
 static void put_threads(Text *text, const unsigned char *set, unsigned count) {

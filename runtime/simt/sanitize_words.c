@@ -1,10 +1,10 @@
 /* sanitize_words.c: findings in words. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "sanitize.h"
+#include "text.h"
 
 const char *kg_simt_class_name(kg_simt_class class_) {
   static const char *const names[KG_FOUND_CLASSES] = {
@@ -21,27 +21,6 @@ const char *kg_simt_class_name(kg_simt_class class_) {
       [KG_FOUND_ENDLESS] = "endless",
   };
   return (unsigned)class_ < KG_FOUND_CLASSES ? names[class_] : "unknown";
-}
-
-/* ---- putting words together ------------------------------------------------------------------ */
-
-typedef struct Text {
-  char *at;
-  size_t left;
-} Text;
-
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-static void
-put(Text *text, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  const int count = vsnprintf(text->at, text->left, format, args);
-  va_end(args);
-  if (count < 0) return;
-  const size_t taken = (size_t)count < text->left ? (size_t)count : text->left - 1;
-  text->at += taken, text->left -= taken;
 }
 
 static void put_head(Text *text, const kg_simt_check *check) {

@@ -2,9 +2,13 @@
 -- templates/lib/quant.kc and ternary.kc read them, runtime/companions_quant.h packs them.
 --
 -- In the three moe_ kernels an expert number is device data, which no launcher sees: one that is
--- not below E reads no weight and gives zeros, as the graph's other routes do.  T is the dtype of
--- x, scales and biases; sums and results are f32, since to round an expert's output before the sum
--- over experts costs several per cent.
+-- not below E reads no weight and gives zeros, as the graph's other routes do; where E is 0 all do.
+-- T is the dtype of x, scales and biases; sums and results are f32, since to round an expert's
+-- output before the sum over experts costs several per cent.
+--
+-- A pack is scale * sum(code x) + bias * sum(x), and the two are mostly of opposite sign.  So an x
+-- that is infinite, or so large that one of them passes f32, gives NaN or an infinity of either
+-- sign (a relu makes 0 of one) where the sum of each x times its weight may be an infinity or none.
 --
 -- A wave takes EACH rows at once, which share what it loads of x; a group has ROWS of them, at 32
 -- lanes in two waves, at 64 in one after the other.  So the grid does not depend on WAVE, and the
@@ -16,7 +20,8 @@ local function affine(rows, columns)
          { "E", rows, dim[columns] // scalar.group_size }
 end
 
--- A group is a number of packs (quant.kc), a row a number of groups.
+-- A group is a number of packs (quant.kc), a row a number of groups.  A pack, which has one scale,
+-- is 16 codes of 6 bits: fewer do not fill whole words.
 local function packed(columns)
   local codes = when(const.BITS:eq(6), 16, 32 // const.BITS)
   return {
@@ -25,6 +30,8 @@ local function packed(columns)
   }
 end
 
+-- What results of ordinary rows keep to.  The references judge each element by its own parts, as
+-- these may cancel to next to nothing.
 local tolerance = { f32 = { rms = 2e-6, max = 1e-5 } }
 local slots, most = { "K", max = 65535 }, 262140 -- most columns: 65535 packs of four
 
@@ -67,6 +74,12 @@ kernel "moe_gateup" {
     { K = 6, E = 3, Dff = 9, Din = 64, group_size = 32, BITS = 8, ACT = 1, fill = "beyond" },
     { K = 2, E = 2, Dff = 65, Din = 128, group_size = 64, BITS = 4, ACT = 0, fill = "steep" },
     { K = 2, E = 2, Dff = 65, Din = 128, group_size = 64, BITS = 4, ACT = 1, fill = "steep" },
+    { K = 3, E = 0, Dff = 5, Din = 32, group_size = 32, BITS = 4, ACT = 0 },
+    { K = 3, E = 2, Dff = 5, Din = 64, group_size = 32, BITS = 4, ACT = 0, fill = "special" },
+    { K = 3, E = 2, Dff = 5, Din = 64, group_size = 32, BITS = 8, ACT = 1, fill = "special" },
+    { K = 1, E = 2, Dff = 1, Din = 128, group_size = 64, BITS = 4, ACT = 1, fill = "cancel" },
+    { K = 1, E = 1, Dff = 1, Din = 8, group_size = 8, BITS = 8, ACT = 0, fill = "cancel" },
+    { K = 1, E = 2, Dff = 9, Din = 64, group_size = 32, BITS = 4, ACT = 0, fill = "huge" },
   },
 }
 
@@ -108,6 +121,10 @@ kernel "moe_down" {
     { K = 3, E = 2, Din = 6, Dff = 80, group_size = 16, BITS = 6 }, -- a group is one pack
     { K = 6, E = 3, Din = 9, Dff = 64, group_size = 32, BITS = 4, fill = "beyond" },
     { K = 6, E = 3, Din = 9, Dff = 64, group_size = 32, BITS = 6, fill = "beyond" },
+    { K = 3, E = 0, Din = 5, Dff = 64, group_size = 32, BITS = 6 },
+    { K = 3, E = 2, Din = 9, Dff = 64, group_size = 32, BITS = 6, fill = "special" },
+    { K = 1, E = 1, Din = 1, Dff = 2816, group_size = 64, BITS = 4, fill = "cancel" },
+    { K = 2, E = 2, Din = 9, Dff = 64, group_size = 32, BITS = 8, fill = "huge" },
   },
 }
 
@@ -144,6 +161,11 @@ kernel "moe_fc1_relu2" {
     { K = 6, E = 3, Dff = 9, Din = 64, group_size = 32, BITS = 4, fill = "beyond" },
     { K = 6, E = 3, Dff = 31, Din = 48, group_size = 8, BITS = 8, fill = "beyond" },
     { K = 2, E = 2, Dff = 65, Din = 128, group_size = 64, BITS = 8, fill = "steep" },
+    { K = 3, E = 0, Dff = 5, Din = 32, group_size = 32, BITS = 4 },
+    { K = 3, E = 2, Dff = 5, Din = 64, group_size = 32, BITS = 4, fill = "special" },
+    { K = 1, E = 1, Dff = 9, Din = 48, group_size = 8, BITS = 8, fill = "special" },
+    { K = 1, E = 2, Dff = 1, Din = 768, group_size = 64, BITS = 8, fill = "cancel" },
+    { K = 1, E = 2, Dff = 9, Din = 64, group_size = 32, BITS = 4, fill = "huge" },
     -- the longest row, in groups of three packs and in one
     { K = 1, E = 1, Dff = 3, Din = 262140, group_size = 12, BITS = 8, fill = "steps" },
     { K = 1, E = 1, Dff = 3, Din = 262140, group_size = 262140, BITS = 8, fill = "steps" },
@@ -153,8 +175,10 @@ kernel "moe_fc1_relu2" {
 kernel "bitlinear_matmul" {
   summary = "x times a packed ternary matrix, scaled, rounded once (BitNet b1.58).",
   types = { { "T", { f32, f16, bf16 } } },
-  dims = { { "batch", max = 65535 }, { "columns", max = 1073741824 },
-           { "quarter", max = 1073741823 } }, -- of W's rows
+  -- batch: of all tokens, so a long prefill passes 65535.  quarter, of W's rows: HIP counts the
+  -- threads of a grid's axis in 32 bits.
+  dims = { { "batch", max = 2147483647 }, { "columns", max = 1073741824 },
+           { "quarter", max = 134217726 } },
   inputs = {
     { "x", "T", { "batch", "columns" } },
     { "packed", "u8", { "quarter", "columns" } },
@@ -162,8 +186,9 @@ kernel "bitlinear_matmul" {
   },
   scalars = { { "invert", "u32" } }, -- 0: times the scale; else divided by it
   outputs = { { "y", "T", { "batch", 4 * dim.quarter } } },
-  consts = { { "THREADS", 64 }, { "ROWS", 2 } },
-  launch = { groups = { ceil_div(dim.quarter, const.ROWS), dim.batch, 1 },
+  -- TOKENS: groups on the batch's axis at most; each takes every TOKENS-th token
+  consts = { { "THREADS", 64 }, { "ROWS", 2 }, { "TOKENS", 4096 } },
+  launch = { groups = { ceil_div(dim.quarter, const.ROWS), min(dim.batch, const.TOKENS), 1 },
              threads = { const.THREADS, 1, 1 } },
   require = { dim.columns:ge(1), (dim.columns % 4):eq(0) },
   wave = any,
@@ -185,6 +210,12 @@ kernel "bitlinear_matmul" {
     { batch = 1, columns = 4, quarter = 1, invert = 0, fill = "example" },
     { batch = 3, columns = 132, quarter = 5, invert = 1 },
     { batch = 5, columns = 12, quarter = 3, invert = 0 },
+    { batch = 4099, columns = 12, quarter = 3, invert = 0 }, -- more tokens than groups
+    { batch = 8200, columns = 4, quarter = 1, invert = 1 },
     { batch = 2, columns = 260, quarter = 2, invert = 0, fill = "large" },
   },
 }
+
+-- Experts are called in two launches: a caller asks for both at once.
+path { name = "fused_moe", kernels = { "moe_gateup", "moe_down" } }
+path { name = "fused_moe_relu2", kernels = { "moe_fc1_relu2", "moe_down" } }

@@ -3,6 +3,10 @@
 --
 -- TEAM lanes share a token, each with runs of four of D's elements (templates/lib/paged.kc), and
 -- teams take the tokens in turn.  Host arrays are i32, as the page table's owners keep them.
+--
+-- KV is the type of both pools.  A type for each would make three instances of every one, 90 more
+-- for the two kernels, and a cache keeps its keys and values alike: whoever stores the two apart
+-- passes what it stores widened to one of them, or takes the fallback.
 
 local softmax_f32 = { accumulate = f32, tolerance = { f32 = { rms = 1e-6, max = 5e-6 } } }
 
@@ -13,7 +17,7 @@ kernel "paged_attention" {
   -- Q: of the query; KV: of both pools
   types = { { "Q", { f32, f16, bf16 } }, { "KV", { f16, bf16, f32 } } },
   dims = {
-    "B", { "Hq", max = 65536 }, { "Hkv", max = 65536 }, { "D", max = 512 },
+    "B", { "Hq", max = 65536 }, { "Hkv", max = 65536 }, { "D", max = 1024 },
     { "blocks", max = 2147483647 }, { "block_size", max = 65536 }, { "total", max = 2147483647 },
   },
   -- rows: the physical blocks of each sequence in order, those of sequence b from row_offsets[b]
@@ -31,10 +35,12 @@ kernel "paged_attention" {
   -- splits: how many teams share the tokens, kg_paged_splits(D)
   scalars = { { "scale", "f32" }, { "splits", "u32" } },
   outputs = { { "out", "f32", { "B", "Hq", 1, "D" } } },
-  consts = { { "THREADS", 1024 }, { "TEAM", 32 }, { "RUNS", 4 } },
+  -- THREADS: kg_paged_threads(D); half as many have twice the registers each, for twice the runs
+  consts = { { "THREADS", { 1024, 512 } }, { "TEAM", 32 } },
   launch = { groups = { dim.B * dim.Hq, 1, 1 }, threads = { const.THREADS, 1, 1 } },
   require = {
     dim.Hkv:ge(1), (dim.Hq % dim.Hkv):eq(0), dim.Hq:ge(1), dim.D:ge(1), dim.block_size:ge(1),
+    dim.D:le(when(const.THREADS:eq(512), 1024, 512)),
     scalar.splits:ge(1), scalar.splits:le(const.THREADS // const.TEAM),
   },
   wave = any,
@@ -71,15 +77,27 @@ kernel "paged_attention" {
       splits = 32, fill = "empty" },
     { B = 2, Hq = 2, Hkv = 2, D = 128, blocks = 3, block_size = 64, total = 2, scale = 0.09,
       splits = 1, fill = "single" },
+    { B = 2, Hq = 4, Hkv = 2, D = 576, blocks = 5, block_size = 8, total = 4, scale = 0.042,
+      splits = 12, THREADS = 512, fill = "window" },
+    { B = 1, Hq = 3, Hkv = 1, D = 1024, blocks = 3, block_size = 16, total = 3, scale = 0.031,
+      splits = 7, THREADS = 512 },
+    { B = 3, Hq = 2, Hkv = 1, D = 1023, blocks = 4, block_size = 5, total = 4, scale = 0.031,
+      splits = 5, THREADS = 512, fill = "empty" },
+    { B = 2, Hq = 2, Hkv = 2, D = 64, blocks = 6, block_size = 8, total = 6, scale = 0.125,
+      splits = 16, THREADS = 512 },
   },
 }
+
+-- What leaves a lane's queries and sums in its registers.
+local most_heads = when(const.RUNS:eq(1), 8, when(const.RUNS:eq(2), 6,
+  when(const.RUNS:eq(4), 3, 1)))
 
 kernel "paged_v2_partial" {
   summary = "Attention of one token over a chunk of its pages, for heads that share a KV head.",
   types = { { "Q", { f32, f16, bf16 } }, { "KV", { f16, bf16, f32 } } },
   dims = {
     { "N", max = 2147483647 }, "B", { "Hq", max = 65536 }, { "Hkv", max = 65536 },
-    { "D", max = 512 },
+    { "D", max = 1024 },
     { "pool_pages", max = 2147483647 }, { "page_size", max = 65536 }, { "total", max = 2147483647 },
   },
   -- indices: the pages of each request, those of request r from indptr[r] to indptr[r + 1]; its
@@ -107,14 +125,14 @@ kernel "paged_v2_partial" {
     { "out_lse", "f32", { "N", "Hq" } },
   },
   -- RUNS: of four elements, that a lane has of a row
-  consts = { { "RUNS", { 1, 2, 4 } }, { "THREADS", 256 }, { "TEAM", 32 } },
+  consts = { { "RUNS", { 1, 2, 4, 8 } }, { "THREADS", 256 }, { "TEAM", 32 } },
   launch = {
     groups = { dim.N * (dim.Hq // scalar.heads), 1, 1 }, threads = { const.THREADS, 1, 1 },
   },
   require = {
     dim.Hkv:ge(1), (dim.Hq % dim.Hkv):eq(0), dim.Hq:ge(1), dim.D:ge(1), dim.page_size:ge(1),
     dim.D:le(const.RUNS * const.TEAM * 4), scalar.pages_per_chunk:ge(1),
-    scalar.heads:ge(1), scalar.heads:le(when(const.RUNS:eq(1), 8, when(const.RUNS:eq(2), 6, 3))),
+    scalar.heads:ge(1), scalar.heads:le(most_heads),
     (dim.Hq // dim.Hkv % scalar.heads):eq(0),
     scalar.teams:ge(1), scalar.teams:le(const.THREADS // const.TEAM),
   },
@@ -155,6 +173,12 @@ kernel "paged_v2_partial" {
       pages_per_chunk = 1, scale = 0.125, heads = 2, teams = 8, fill = "empty" },
     { N = 2, B = 2, Hq = 2, Hkv = 2, D = 128, pool_pages = 3, page_size = 64, total = 2, RUNS = 1,
       pages_per_chunk = 1, scale = 0.09, heads = 1, teams = 1, fill = "single" },
+    { N = 4, B = 2, Hq = 4, Hkv = 2, D = 576, pool_pages = 5, page_size = 8, total = 4, RUNS = 8,
+      pages_per_chunk = 1, scale = 0.042, heads = 1, teams = 8, fill = "window" },
+    { N = 2, B = 1, Hq = 3, Hkv = 1, D = 1024, pool_pages = 3, page_size = 16, total = 3, RUNS = 8,
+      pages_per_chunk = 2, scale = 0.031, heads = 1, teams = 4 },
+    { N = 4, B = 3, Hq = 2, Hkv = 1, D = 1023, pool_pages = 4, page_size = 5, total = 4, RUNS = 8,
+      pages_per_chunk = 2, scale = 0.031, heads = 1, teams = 4, fill = "empty" },
   },
 }
 
@@ -196,3 +220,5 @@ kernel "paged_merge" {
     { N = 3, M = 1, H = 257, D = 6 },
   },
 }
+
+path { name = "paged_v2", kernels = { "paged_v2_partial", "paged_merge" } }

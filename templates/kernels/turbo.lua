@@ -59,6 +59,12 @@ kernel "rejection_sample" {
     { B = 6, V = 900, max_rounds = 1, fill = "top_p" },
     { B = 12, V = 100, max_rounds = 2, fill = "all" },
     { B = 3, V = 40, max_rounds = 0, fill = "top_k" },
+    -- with no round, the first of the largest entries
+    { B = 3, V = 600, max_rounds = 0, fill = "ties" },
+    { B = 2, V = 700, max_rounds = 0, fill = "flat" },
+    { B = 8, V = 400, max_rounds = 32, fill = "zeros" },
+    { B = 8, V = 90, max_rounds = 32, fill = "zeros" },
+    { B = 6, V = 61, max_rounds = 32, fill = "special" },
     { B = 3, V = 1, max_rounds = 32, fill = "all" },
     { B = 3, V = 5, max_rounds = 32, fill = "all" },
   },

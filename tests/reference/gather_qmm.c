@@ -21,21 +21,22 @@ static int64_t place(const ref_call *c, const char *side, int64_t b) {
 /* Experts in any order, or in order for expert_batched and "sorted": fewer rows for the later ones,
 ** so that some have none and one has many; "one": all of the last expert.  "beyond": a third of the
 ** rows, the last ones where there is an order, have an expert that does not exist, and one in
-** seven others a row of x that does not. What a view leaves out of its array is an expert too. */
+** seven others a row of x that does not; in "nan" these too, whose 0 no NaN weight may touch.  What
+** a view leaves out of its array is an expert too.  For the rest see qmm_fill. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   uint64_t state = seed;
   qmm_fill(c, how, &state);
   const ref_tensor *lhs = ref_find(c, "lhs"), *rhs = ref_find(c, "rhs");
   const int64_t rows = ref_int(c, "B0") * ref_int(c, "B1");
   const int64_t E = ref_int(c, "E"), X = ref_int(c, "X");
-  const bool beyond = strcmp(how, "beyond") == 0;
+  const bool beyond = strcmp(how, "beyond") == 0, no_rows = beyond || strcmp(how, "nan") == 0;
   const bool ordered = expert_batched(c) || strcmp(how, "sorted") == 0;
   for (int64_t i = 0; i < lhs->count; i++) {
-    lhs->whole[i] = (int64_t)(quant_random(&state) % (uint64_t)X);
-    if (beyond && i % 7 == 3) lhs->whole[i] = i % 2 ? X : (int64_t)UINT32_MAX;
+    lhs->whole[i] = (int64_t)(quant_random(&state) % (uint64_t)(X > 0 ? X : 1));
+    if (no_rows && i % 7 == 3) lhs->whole[i] = i % 2 ? X : (int64_t)UINT32_MAX;
   }
   for (int64_t i = 0; i < rhs->count; i++)
-    rhs->whole[i] = (int64_t)(quant_random(&state) % (uint64_t)E);
+    rhs->whole[i] = (int64_t)(quant_random(&state) % (uint64_t)(E > 0 ? E : 1));
   if (ordered)
     for (int64_t b = 0; b < rows; b++) {
       const double share = (double)b / (double)rows;

@@ -1,5 +1,5 @@
-/* moe_fc1_relu2: act[k] = max(0, W x)^2 with W the matrix of expert indices[k]; zeros where there
-** is no such expert.  Nothing is rounded. */
+/* moe_fc1_relu2: act[k] = max(0, W x)^2 with W the matrix of expert indices[k], NaN where W x is;
+** zeros where there is no such expert.  Nothing is rounded. */
 #include "moe_quant.h"
 
 /* Weights that are their group's bias, x that is its pack's: small whole numbers without a pattern
@@ -19,24 +19,31 @@ static void fill_steps(ref_call *c) {
   }
 }
 
-/* "beyond": experts that do not exist.  "steep": large x.  "steps": see above. */
+/* "beyond": experts that do not exist.  "steep": large x.  "steps": see above.  "special",
+** "cancel", "huge": see quant_edge. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
-  quant_fill(quant_find(c, "fc1", ref_int(c, "Din")), &seed);
-  quant_experts(c, how, &seed);
   const ref_tensor *x = ref_find(c, "x");
+  const quant_matrix w = quant_find(c, "fc1", ref_int(c, "Din"));
+  quant_fill(w, &seed);
+  quant_experts(c, how, &seed);
   for (int64_t i = 0; strcmp(how, "steep") == 0 && i < x->count; i++) x->real[i] *= 100;
   if (strcmp(how, "steps") == 0) fill_steps(c);
+  quant_edge(how, w, ref_int(c, "Dff"), x->real);
 }
 
-void reference(ref_call *c) {
-  const ref_tensor *indices = ref_find(c, "indices"), *act = ref_find(c, "act");
-  const int64_t K = ref_int(c, "K"), E = ref_int(c, "E"), Dff = ref_int(c, "Dff");
+static quant_value relu_squared(const ref_call *c, int64_t at) {
+  const int64_t Dff = ref_int(c, "Dff"), expert = ref_find(c, "indices")->whole[at / Dff];
+  if (expert >= ref_int(c, "E")) return (quant_value){0, 0, false};
   const quant_matrix w = quant_find(c, "fc1", ref_int(c, "Din"));
-  for (int64_t k = 0; k < K; k++)
-    for (int64_t f = 0; f < Dff; f++) {
-      double sum = 0;
-      if (indices->whole[k] < E)
-        sum = quant_row(w, indices->whole[k] * Dff + f, ref_find(c, "x")->real);
-      act->real[k * Dff + f] = sum > 0 ? sum * sum : 0;
-    }
+  const quant_sum s = quant_row(w, expert * Dff + at % Dff, ref_find(c, "x")->real);
+  const double positive = s.sum <= 0 ? 0 : s.sum, slack = quant_slack(s); /* NaN stays NaN */
+  return (quant_value){positive * positive,
+                       slack * (2 * positive + slack) + 0x1p-23 * positive * positive,
+                       quant_passes(s)};
+}
+
+void reference(ref_call *c) { quant_reference(c, "act", relu_squared); }
+
+const char *judge(const ref_call *want, const ref_call *got) {
+  return quant_judge(want, got, "act", relu_squared);
 }

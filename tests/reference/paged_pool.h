@@ -40,7 +40,7 @@ static inline void paged_lists(const ref_call *c, const char *how, const ref_ten
   for (int64_t r = 0; r < requests; r++)
     for (int64_t i = indptr->whole[r]; i < indptr->whole[r + 1]; i++) {
       const int64_t own = i - indptr->whole[r];
-      listed->whole[i] = shared && own < 2 ? own : (i * stride + 3) % pages;
+      listed->whole[i] = shared && own < 2 ? own : (i * stride + 3) % (pages > 0 ? pages : 1);
     }
 }
 

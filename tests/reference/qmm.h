@@ -9,7 +9,8 @@ static inline bool is_mxfp4(const ref_call *c) {
 }
 
 /* Weights that make a row's product with standard normals about 1.  MXFP4's exponents lie within 3
-** of each other; "tiny": they are 0 or 1; "nan": one in nine is 255. */
+** of each other; "tiny": they are 0 or 1; "nan": one in nine is 255; "huge": they are 253 or 254,
+** for an x of about 2^-30. */
 static inline void qmm_fill(ref_call *c, const char *how, uint64_t *state) {
   const ref_tensor *w = ref_find(c, "w"), *scales = ref_find(c, "scales");
   const int64_t K = ref_int(c, "K");
@@ -24,9 +25,12 @@ static inline void qmm_fill(ref_call *c, const char *how, uint64_t *state) {
   for (int64_t i = 0; i < scales->count; i++) {
     const int64_t any = (int64_t)(quant_random(state) % 1008);
     scales->whole[i] = strcmp(how, "tiny") == 0                  ? any % 2
+                       : strcmp(how, "huge") == 0                ? 253 + any % 2
                        : strcmp(how, "nan") == 0 && any % 9 == 4 ? 255
                                                                  : middle + any % 4 - 2;
   }
+  const ref_tensor *x = ref_find(c, "x");
+  for (int64_t i = 0; strcmp(how, "huge") == 0 && i < x->count; i++) x->real[i] *= 0x1p-30;
 }
 
 /* Weight k of a row, those of all experts counted through. */
@@ -36,8 +40,11 @@ static inline double qmm_weight(const ref_call *c, int64_t row, int64_t k) {
   const bool mxfp4 = is_mxfp4(c);
   const int64_t K = ref_int(c, "K"), bits = mxfp4 ? 4 : ref_int(c, "BITS");
   const int64_t size = mxfp4 ? 32 : ref_int(c, "group_size");
-  const int64_t word = w->whole[row * (K * bits / 32) + k * bits / 32];
-  const int64_t code = word >> (k * bits % 32) & ((1 << bits) - 1);
+  int64_t code = 0;
+  for (int64_t b = 0; b < bits; b++) { /* one of 6 bits may lie in two words */
+    const int64_t at = k * bits + b;
+    code |= (w->whole[row * (K * bits / 32) + at / 32] >> (at % 32) & 1) << b;
+  }
   const int64_t group = row * (K / size) + k / size;
   if (!mxfp4) return (double)code * scales->real[group] + ref_find(c, "biases")->real[group];
   const int64_t e = scales->whole[group];

@@ -2,7 +2,7 @@
 ** bias, or e2m1(code) * 2^(scale - 127). */
 #include "qmm.h"
 
-/* "tiny", "nan": see qmm_fill. */
+/* "tiny", "nan", "huge": see qmm_fill. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   uint64_t state = seed;
   qmm_fill(c, how, &state);

@@ -239,7 +239,8 @@ static void make_special(double *probs, double *law, int64_t row, int64_t V) {
 ** parameters out of range.  "flat": all entries equal.  "ties": eight values.  "binary": powers
 ** of two, some of them just at min_p times the largest.  "steep": entries from 1 down to the
 ** smallest.  "hot": as steep, but drawn as if all were much alike, which takes many rounds.
-** "apart": alike but for a few far above the others, and drawn as if those were too. */
+** "apart": alike but for a few far above the others, and drawn as if those were too.  "zeros": two
+** entries in three at zero, though the law to draw from is not. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   const ref_tensor *probs = ref_find(c, "probs"), *law = ref_find(c, "probs_draw");
   const ref_tensor *key = ref_find(c, "rng_key");
@@ -265,6 +266,8 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
       p[i] = ref_round(probs->dtype, p[i]);
       q[i] = ref_round(law->dtype, q[i]);
     }
+    for (int64_t i = 0; strcmp(how, "zeros") == 0 && i < V; i++)
+      if ((i + row) % 3 != 1) p[i] = 0;
     for (int64_t i = 0; strcmp(how, "binary") == 0 && i < V; i++)
       p[i] = q[i] = ldexp(1, -(int)(i * 7 % 10) - 4);
     if (strcmp(how, "special") == 0) make_special(p, q, row, V);

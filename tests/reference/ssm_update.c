@@ -23,6 +23,7 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
     for (int64_t i = 0; i < state->count; i++) state->real[i] = 0;
   if (strcmp(how, "extreme") != 0) return;
   const double steps[] = {100, 0, 1, 0.01}, logs[] = {2.5, 2.5, 6, -80};
+  const double huge = state->dtype == REF_F16 ? 1e4 : 1e6; /* f16 ends at 65504 */
   for (int64_t i = 0; i < dt->count; i++) {
     dt->real[i] = steps[i % 4];
     A_log->real[i % h] = logs[i % h % 4];
@@ -30,7 +31,7 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
   for (int64_t row = 0; row < state->count / ds; row++) {
     const int64_t head = row / dh % h;
     if (head % 4 == 3)
-      for (int64_t i = 0; i < ds; i++) state->real[row * ds + i] *= 1e6;
+      for (int64_t i = 0; i < ds; i++) state->real[row * ds + i] *= huge;
     if (head % 4 == 1) x->real[row] = 0;
   }
 }

@@ -327,7 +327,7 @@ static kg_status attention(decode *d, decode_layer *l, kg_error *error) {
                paged_attention_launch(d->device, &d->q, &l->keys, &l->values, &d->rows,
                                       &d->row_offsets, &d->starts, &d->visible,
                                       1 / sqrtf((float)m->head), kg_paged_splits(m->head, 0),
-                                      &d->attended), error);
+                                      kg_paged_threads(m->head), &d->attended), error);
   return s == KG_OK ? multiply(d, &l->out, &attended, &d->delta, error) : s;
 }
 
