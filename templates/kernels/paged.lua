@@ -4,7 +4,7 @@
 -- TEAM lanes share a token, each with runs of four of D's elements (templates/lib/paged.kc), and
 -- teams take the tokens in turn.  Host arrays are i32, as the page table's owners keep them.
 --
--- KV is the type of both pools.  A type for each would make three instances of every one, 90 more
+-- KV is the type of both pools.  A type for each would make three instances of every one, 108 more
 -- for the two kernels, and a cache keeps its keys and values alike: whoever stores the two apart
 -- passes what it stores widened to one of them, or takes the fallback.
 
