@@ -277,13 +277,26 @@ static bool is_moved_at_once(const Kernel *k, const Arg *arg) {
   return dtype_info[arg->dtype].is_float || arg->dtype == DT_U32 || arg->dtype == DT_U8;
 }
 
-uint32_t arg_align(Arena *a, const Kernel *k, Facts *const *facts, int arg) {
-  if (!is_moved_at_once(k, &k->args[arg])) return 0;
-  for (int i = 0; facts && i < k->port_count; i++)
-    if (facts[i] && !is_only_subscripted(a, facts[i], k->args[arg].name) &&
-        port_moves_wide(a, facts[i]))
-      return 16;
-  return 0;
+/* Ports of one body have one text. */
+static bool seen_before(Facts *const *facts, int port) {
+  for (int i = 0; i < port; i++)
+    if (facts[i] && facts[i]->len == facts[port]->len &&
+        memcmp(facts[i]->text, facts[port]->text, facts[port]->len) == 0)
+      return true;
+  return false;
+}
+
+void args_align(const Kernel *k, Facts *const *facts, uint32_t align[MAX_ARGS]) {
+  Arena *a = arena_new();
+  memset(align, 0, MAX_ARGS * sizeof *align);
+  for (int i = 0; facts && i < k->port_count; i++) {
+    if (!facts[i] || seen_before(facts, i) || !port_moves_wide(a, facts[i])) continue;
+    for (int arg = 0; arg < k->arg_count; arg++)
+      if (align[arg] == 0 && is_moved_at_once(k, &k->args[arg]) &&
+          !is_only_subscripted(a, facts[i], k->args[arg].name))
+        align[arg] = 16;
+  }
+  arena_free(a);
 }
 
 /* ---- a port's own constants in an expression ------------------------------------------------- */

@@ -184,6 +184,8 @@ static void put_params(Json *j, const Kernel *k) {
 }
 
 static void put_args(Json *j, Arena *a, const Kernel *k, Facts *const *facts, bool output) {
+  uint32_t align[MAX_ARGS];
+  args_align(k, facts, align);
   json_key(j, output ? "outputs" : "inputs");
   json_open(j, '[');
   for (int i = 0; i < k->arg_count; i++) {
@@ -196,8 +198,7 @@ static void put_args(Json *j, Arena *a, const Kernel *k, Facts *const *facts, bo
     json_open_flat(j, '[');
     for (int d = 0; d < arg->rank; d++) json_string(j, expr_text(a, arg->shape[d]));
     json_close(j);
-    const uint32_t align = arg_align(a, k, facts, i);
-    if (align) put_int(j, "align", align); /* bytes; else an element's */
+    if (align[i]) put_int(j, "align", align[i]); /* bytes; else an element's */
     json_close(j);
   }
   json_close(j);

@@ -56,6 +56,7 @@ static const char *const puncts[] = {"<<=", ">>=", "...", "->*", "->", "++", "--
 
 static const char *punct_end(const char *s, const char *end) {
   for (size_t i = 0; i < sizeof puncts / sizeof *puncts; i++) {
+    if (puncts[i][0] != *s) continue;
     const size_t n = strlen(puncts[i]);
     if ((size_t)(end - s) >= n && memcmp(s, puncts[i], n) == 0) return s + n;
   }

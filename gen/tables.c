@@ -146,6 +146,8 @@ static void put_args(Tables *t, Facts *const *facts) {
     }
     buf_puts(b, "};\n");
   }
+  uint32_t align[MAX_ARGS];
+  args_align(k, facts, align);
   buf_printf(b, "static const kg_arg %s_args[] = {\n", k->name);
   for (int i = 0; i < k->arg_count; i++) {
     const Arg *arg = &k->args[i];
@@ -158,8 +160,7 @@ static void put_args(Tables *t, Facts *const *facts) {
       buf_printf(b, ".rank = %d, .shape = %s_arg%d_shape", arg->rank, k->name, i);
     else
       buf_puts(b, ".rank = 0, .shape = NULL");
-    const uint32_t align = arg_align(t->a, k, facts, i);
-    if (align) buf_printf(b, ", .align = %u", align);
+    if (align[i]) buf_printf(b, ", .align = %u", align[i]);
     buf_puts(b, "},\n");
   }
   buf_puts(b, "};\n");

@@ -77,7 +77,7 @@ static void read_all(void) {
   assert_int_equal(glob("tests/mutants/*.txt", 0, NULL, &files), 0);
   for (size_t i = 0; i < files.gl_pathc; i++)
     if (strstr(files.gl_pathv[i], "/table.txt") == NULL) read_mutants(files.gl_pathv[i]);
-  globfree(&files);
+  /* the mutants go on naming their files */
 }
 
 static void every_mutant_has_its_place_in_the_tree(void **state) {
