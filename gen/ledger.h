@@ -65,8 +65,8 @@ char *ledger_text(Arena *a, const Ledger *ledger);
 int ledger_moved(const Ledger *from, const Ledger *to, FILE *out);
 
 /* Prints what `kgen check` has to say of a ledger file, with the command that mends it: rows of
-** texts that have changed (and, where the pinned compiler is, what moved), rows over budget.
-** Nothing where there is no such file.  Returns the findings. */
+** texts that have changed (and, where the pinned compiler is and they are few, what moved), rows
+** over budget.  Nothing where there is no such file.  Returns the findings. */
 int ledger_check(Arena *a, const Library *l, const char *path, const char *command, FILE *out);
 
 /* The folder of the roots: $KGEN_ROCM, else /var/tmp/kgen-rocm. */

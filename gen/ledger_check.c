@@ -4,6 +4,8 @@
 
 #include "ledger.h"
 
+enum { COMPILED_MOST = 200 }; /* rows: half a minute; a check that takes longer is not made */
+
 const char *ledger_roots(void) {
   const char *given = getenv("KGEN_ROCM");
   return given != NULL && given[0] != '\0' ? given : "/var/tmp/kgen-rocm";
@@ -24,6 +26,12 @@ int ledger_check(Arena *a, const Library *l, const char *path, const char *comma
           "%s: stale: %d of %d rows are of texts that have changed, %d of its rows are of none; "
           "run '%s'\n",
           path, stale, wanted->count, old->count - (wanted->count - stale), command);
+  if (stale > COMPILED_MOST) {
+    fprintf(out, "more than %d rows are not compiled here: '%s' does, and shows what has moved\n",
+            COMPILED_MOST, command);
+    return 1;
+  }
+  fflush(out); /* before the wait */
   const long jobs = sysconf(_SC_NPROCESSORS_ONLN);
   if (ledger_fill(a, l, wanted, ledger_roots(), jobs > 0 ? (int)jobs : 1, NULL, &why) &&
       ledger_moved(old, wanted, out) == 0)

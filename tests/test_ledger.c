@@ -131,6 +131,34 @@ static void what_moved_is_a_table_of_the_values_that_differ(void **state) {
   assert_string_equal(printed(f), "");
 }
 
+/* With so many, what has moved would take minutes to say. */
+static void a_ledger_of_other_texts_is_stale_and_that_is_soon_said(void **state) {
+  (void)state;
+  const LibraryOptions options = {.spec = "kernels.lua", .templates = "templates"};
+  const Library *l = library_open(a, &options);
+  assert_non_null(l);
+  Ledger *now = ledger_wanted(a, l), old = *now;
+  old.compiler = "7.2";
+  old.rows = arena_alloc(a, (size_t)now->count * sizeof *old.rows);
+  memcpy(old.rows, now->rows, (size_t)now->count * sizeof *old.rows);
+  for (int i = 0; i < old.count; i++)
+    for (int c = 0; c < LEDGER_COLUMNS; c++) old.rows[i].value[c] = 1;
+  const int changed = old.count / 2;
+  assert_in_range(changed, 300, 100000);
+  for (int i = 0; i < changed; i++) old.rows[i].text_hash[0] ^= 1;
+  write_file(ledger_text(a, &old));
+  FILE *f = tmpfile();
+  assert_int_equal(ledger_check(a, l, path, "kgen ledger -f here", f), 1);
+  assert_string_equal(
+      printed(f),
+      arena_printf(a,
+                   "%s: stale: %d of %d rows are of texts that have changed, %d of its rows are "
+                   "of none; run 'kgen ledger -f here'\n"
+                   "more than 200 rows are not compiled here: 'kgen ledger -f here' does, and "
+                   "shows what has moved\n",
+                   path, changed, old.count, changed));
+}
+
 static void a_row_over_its_kernel_s_budget_is_named(void **state) {
   (void)state;
   Kernel kernel = {.name = "scale", .file = "kernels.lua", .line = 3, .budget_count = 1};
@@ -206,6 +234,7 @@ int main(void) {
       cmocka_unit_test(a_ledger_that_is_not_there_is_empty),
       cmocka_unit_test(rows_of_unchanged_texts_are_taken_over_and_others_are_not),
       cmocka_unit_test(what_moved_is_a_table_of_the_values_that_differ),
+      cmocka_unit_test(a_ledger_of_other_texts_is_stale_and_that_is_soon_said),
       cmocka_unit_test(a_row_over_its_kernel_s_budget_is_named),
       cmocka_unit_test(loads_and_stores_are_as_wide_as_the_text_has_them),
       cmocka_unit_test(bytes_that_are_no_code_object_are_refused),

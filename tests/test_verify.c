@@ -453,6 +453,26 @@ static void a_kernel_that_never_ends_is_a_finding(void **state) {
     "6 rows, 0 runs: 1 finding\n");
 }
 
+/* D = 500 and D = 1 are right: neither has a remainder of 2. */
+static void a_fault_that_no_case_shows_is_found_by_more_of_them(void **state) {
+  (void)state;
+  edit(body, "if (thread == 0) y", "if (D % 4 == 2) all += 1.0f;\nif (thread == 0) y");
+  assert_int_equal(verify("--only run --with simt64"), 0);
+  assert_int_equal(verify("--only run --with simt64 --more 10"), 1);
+  const char *found = findings("run: row_sum, the hip text\n");
+  assert_non_null(strstr(found, "a case made of case "));
+  assert_null(strstr(found, "D = 500"));
+  char *first = arena_strdup(a, found);
+  assert_int_equal(verify("--only run --with simt64 --more 10 --seed 1"), 1); /* 1 is the default */
+  assert_string_equal(findings("run: row_sum, the hip text\n"), first);
+}
+
+static void more_cases_of_a_right_kernel_are_right(void **state) {
+  (void)state;
+  assert_int_equal(verify("--only run,sanitize --more 5 --seed 3"), 0);
+  assert_non_null(strstr(said, "56 runs, 56 sanitized runs"));
+}
+
 /* ---- sanitize ------------------------------------------------------------------------------- */
 
 static void a_missing_barrier_is_found_by_the_sanitizer(void **state) {
@@ -482,6 +502,9 @@ static void bad_usage_is_answered_with_what_is_right(void **state) {
     {"--only sanitise", "kgen verify: there is no stage 'sanitise'; did you mean 'sanitize'?\n"},
     {"--only x", "kgen verify: there is no stage 'x'; --only takes static, compile, run or sanitize\n"},
     {"--only ,", "kgen verify: --only takes static, compile, run or sanitize\n"},
+    {"--more 0", "kgen verify: --more takes a number from 1 to 1000; not '0'\n"},
+    {"--seed 2", "kgen verify: --seed takes a whole number, and --more; not '2'\n"},
+    {"--more 1 --seed x", "kgen verify: --seed takes a whole number, and --more; not 'x'\n"},
     {"-j 0", "kgen verify: --jobs takes a number from 1 to 64; not '0'\n"},
     {"--require hiprtc-7.3", "kgen verify: --require: there is no 'hiprtc-7.3'; did you mean 'hiprtc-7.2'?\n"},
     {"--with simt33", "kgen verify: --with: there is no 'simt33'; did you mean 'simt32'?\n"},
@@ -535,6 +558,8 @@ int main(void) {
     test(a_kernel_without_cases_is_a_finding),
     test(a_reference_that_does_not_compile_is_a_finding),
     test(a_kernel_that_never_ends_is_a_finding),
+    test(a_fault_that_no_case_shows_is_found_by_more_of_them),
+    test(more_cases_of_a_right_kernel_are_right),
     test(a_missing_barrier_is_found_by_the_sanitizer),
     test(bad_usage_is_answered_with_what_is_right),
   };
