@@ -344,6 +344,26 @@ static void an_entry_in_use_is_not_evicted(void **state) {
   assert_int_equal(fake_of(device)->unloads, 2);
 }
 
+/* It was idle before, and so stood in the list of those that may go. */
+static void an_entry_that_is_in_use_again_is_not_evicted(void **state) {
+  kg_device *const device = *state;
+  kg_cache_set_limit(device->cache, 1);
+  const kg_instance instance = an_instance();
+  kg_entry *entry;
+  assert_int_equal(kg_cache_get(device, &instance, &scale_port, &entry, NULL), KG_OK);
+  kg_cache_release(device, entry);
+  assert_int_equal(kg_cache_get(device, &instance, &scale_port, &entry, NULL), KG_OK);
+  launch_layout(device, 1); /* the one idle entry that may stay */
+  assert_int_equal(fake_of(device)->unloads, 0);
+  assert_int_equal(kg_device_cache_stats(device).entries, 2);
+  kg_entry *again;
+  assert_int_equal(kg_cache_get(device, &instance, &scale_port, &again, NULL), KG_OK);
+  assert_ptr_equal(entry, again);
+  assert_int_equal(fake_of(device)->compiles, 2);
+  kg_cache_release(device, again);
+  kg_cache_release(device, entry);
+}
+
 static void many_entries_are_all_found_again(void **state) {
   enum { MANY = 500 };
   kg_device *const device = *state;
@@ -551,6 +571,7 @@ int main(void) {
       ON_DEVICE(stats_count_hits_misses_entries_and_bytes),
       ON_DEVICE(the_entry_least_recently_used_goes_first),
       ON_DEVICE(an_entry_in_use_is_not_evicted),
+      ON_DEVICE(an_entry_that_is_in_use_again_is_not_evicted),
       ON_DEVICE(many_entries_are_all_found_again),
       ON_DEVICE(threads_that_launch_one_instance_at_once_compile_it_once),
       ON_DEVICE(threads_are_right_also_while_entries_come_and_go),
