@@ -5,7 +5,8 @@
 ** are of.  h is left as it is: the ports round on the way to it as their own graphs do. */
 #include "reference.h"
 
-/* "offset": whole numbers around one so large that its square fills an f32, and exact in T.
+/* "offset": whole numbers, exact in T, on both sides of a mean so large that its square fills an
+** f32; the mean is exact too, up to D = 4096, since an f32 of that size has no digits for the rest.
 ** "special": NaN, infinities, sums that overflow in f16, constant rows, negative zeros. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   (void)seed;
@@ -14,9 +15,11 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
   if (strcmp(how, "offset") == 0) {
     const double offset = x->dtype == REF_F32 ? 4096 : x->dtype == REF_F16 ? 1024 : 128;
     for (int64_t i = 0; i < x->count; i++) {
+      const int64_t d = i % D, pair = d / 2;
+      const double sign = d % 2 ? -1 : pair * 2 + 1 < D ? 1 : 0;
       a->real[i] = offset;
-      b->real[i] = (double)(i % 3);
-      x->real[i] = (double)(i % 5) - 2;
+      b->real[i] = sign * (double)(pair % 3);
+      x->real[i] = sign * (double)(pair % 5 + 1);
     }
   } else if (strcmp(how, "special") == 0) {
     const double specials[][3] = {
