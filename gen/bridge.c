@@ -123,15 +123,13 @@ const kg_kernel *bridge_kernel(Arena *a, const Kernel *k, Facts *const *facts,
   to->scalar_count = k->scalar_count;
   to->scalars = scalars;
 
-  uint32_t align[MAX_ARGS];
-  args_align(k, facts, align);
   kg_arg *args = arena_alloc(a, MAX_ARGS * sizeof *args);
   for (int i = 0; i < k->arg_count; i++) {
     const Arg *arg = &k->args[i];
     kg_expr *shape = arena_alloc(a, MAX_RANK * sizeof *shape);
     for (int d = 0; d < arg->rank; d++) shape[d] = expr_of(a, k, arg->shape[d]);
     args[i] = (kg_arg){arg->name, arg->output, arg->type, (kg_dtype)arg->dtype, arg->rank, shape,
-                       align[i]};
+                       arg->align};
   }
   to->arg_count = k->arg_count;
   to->args = args;

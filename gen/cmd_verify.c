@@ -91,7 +91,8 @@ static int read_stages(Verify *v, const char *only) {
 /* Every name that --require and --with may have, whatever stages and kernels are wanted. */
 static int check_names(Arena *a, const Compilers *compilers, const char *option,
                        const char *const *words) {
-  static const char *const others[] = {"ledger",
+  static const char *const others[] = {"all", /* --require's alone */
+                                       "ledger",
                                        "simt32",
                                        "simt64",
                                        "simt32/cuda",
@@ -101,28 +102,21 @@ static int check_names(Arena *a, const Compilers *compilers, const char *option,
                                        "simt32/cuda+check",
                                        "simt32/metal+check"};
   enum { OTHERS = sizeof others / sizeof *others };
-  const int count = compilers_count(compilers);
-  const char **names = arena_alloc(a, ((size_t)count + OTHERS) * sizeof *names);
+  const int first = strcmp(option, "with") == 0, count = compilers_count(compilers);
+  const char **names = arena_alloc(a, ((size_t)count + OTHERS + 1) * sizeof *names);
   for (int i = 0; i < count; i++)
     names[i] = compiler_name(compilers_get((Compilers *)(uintptr_t)compilers, i));
-  for (int i = 0; i < OTHERS; i++) names[count + i] = others[i];
+  for (int i = first; i < OTHERS; i++) names[count + i - first] = others[i];
+  names[count + OTHERS - first] = NULL;
   for (; *words != NULL; words++) {
-    bool known = strcmp(option, "require") == 0 && strcmp(*words, "all") == 0;
-    for (int i = 0; i < count + OTHERS; i++) known = known || strcmp(names[i], *words) == 0;
-    if (known) continue;
-    const char *near = nearest_name(*words, names, count + OTHERS);
+    if (verify_named(names, *words)) continue;
+    const char *near = nearest_name(*words, names, count + OTHERS - first);
     if (near != NULL)
       return usage_error(&command, "--%s: there is no '%s'; did you mean '%s'?", option, *words,
                          near);
     return usage_error(&command, "--%s: there is no compiler or device '%s'", option, *words);
   }
   return EXIT_FINE;
-}
-
-static bool is_named(const char *const *words, const char *name) {
-  for (; *words != NULL; words++)
-    if (strcmp(*words, name) == 0) return true;
-  return false;
 }
 
 static bool is_there(const Verify *v, const char *name) {
@@ -136,7 +130,7 @@ static void check_required(Verify *v, const char *const *words) {
     const VerifyTool *tool = &v->tools[t];
     if (tool->why == NULL || !v->stages[tool->stage]) continue;
     const bool stood_for = strcmp(tool->name, "nvrtc") == 0 && is_there(v, "clang-cuda");
-    if (is_named(words, tool->name) || (is_named(words, "all") && !stood_for))
+    if (verify_named(words, tool->name) || (verify_named(words, "all") && !stood_for))
       verify_found(v, tool->stage, -1, NULL, NULL, (VerifyPlace){.tool = tool->name},
                    "it is required, and %s", tool->why);
   }
@@ -215,7 +209,7 @@ static int make_library(Verify *v, const LibraryOptions *lo, const Options *o) {
     if (library_kernel_named(&command, l, o->operands[i], NULL) == NULL) return EXIT_USAGE;
   v->library = wanted_part(v->arena, l, o->operands, o->operand_count);
   v->part = o->operand_count > 0;
-  if (v->more > 0) verify_more_cases(v, (int)v->more, v->seed);
+  if (v->more > 0) verify_more_cases(v);
   verify_rows(v);
   const int kernels = v->library->spec->kernel_count;
   v->launched = arena_alloc(v->arena, ((size_t)kernels + 1) * sizeof *v->launched);
@@ -283,9 +277,10 @@ static int read_options(Verify *v, const Options *o, const char *const **require
   const int status = read_stages(v, option_value(&command, o, "only"));
   if (status != EXIT_FINE) return status;
   if (targets != NULL) v->only_targets = words_of(v->arena, targets);
-  v->more = more != NULL ? strtol(more, NULL, 10) : 0;
-  if (more != NULL && (v->more < 1 || v->more > 1000))
+  const long made = more != NULL ? strtol(more, NULL, 10) : 0;
+  if (more != NULL && (made < 1 || made > 1000))
     return usage_error(&command, "--more takes a number from 1 to 1000; not '%s'", more);
+  v->more = (int)made;
   v->seed = seed != NULL ? strtoull(seed, NULL, 10) : 1;
   if (seed != NULL && (strspn(seed, "0123456789") != strlen(seed) || more == NULL))
     return usage_error(&command, "--seed takes a whole number, and --more; not '%s'", seed);

@@ -286,15 +286,14 @@ static bool seen_before(Facts *const *facts, int port) {
   return false;
 }
 
-void args_align(const Kernel *k, Facts *const *facts, uint32_t align[MAX_ARGS]) {
+void args_align(Kernel *k, Facts *const *facts) {
   Arena *a = arena_new();
-  memset(align, 0, MAX_ARGS * sizeof *align);
-  for (int i = 0; facts && i < k->port_count; i++) {
+  for (int i = 0; i < k->port_count; i++) {
     if (!facts[i] || seen_before(facts, i) || !port_moves_wide(a, facts[i])) continue;
-    for (int arg = 0; arg < k->arg_count; arg++)
-      if (align[arg] == 0 && is_moved_at_once(k, &k->args[arg]) &&
-          !is_only_subscripted(a, facts[i], k->args[arg].name))
-        align[arg] = 16;
+    for (Arg *arg = k->args; arg < k->args + k->arg_count; arg++)
+      if (arg->align == 0 && is_moved_at_once(k, arg) &&
+          !is_only_subscripted(a, facts[i], arg->name))
+        arg->align = 16;
   }
   arena_free(a);
 }

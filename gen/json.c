@@ -183,9 +183,7 @@ static void put_params(Json *j, const Kernel *k) {
   json_close(j);
 }
 
-static void put_args(Json *j, Arena *a, const Kernel *k, Facts *const *facts, bool output) {
-  uint32_t align[MAX_ARGS];
-  args_align(k, facts, align);
+static void put_args(Json *j, Arena *a, const Kernel *k, bool output) {
   json_key(j, output ? "outputs" : "inputs");
   json_open(j, '[');
   for (int i = 0; i < k->arg_count; i++) {
@@ -198,7 +196,7 @@ static void put_args(Json *j, Arena *a, const Kernel *k, Facts *const *facts, bo
     json_open_flat(j, '[');
     for (int d = 0; d < arg->rank; d++) json_string(j, expr_text(a, arg->shape[d]));
     json_close(j);
-    if (align[i]) put_int(j, "align", align[i]); /* bytes; else an element's */
+    if (arg->align) put_int(j, "align", arg->align); /* bytes; else an element's */
     json_close(j);
   }
   json_close(j);
@@ -336,7 +334,7 @@ static void put_kernel(Json *j, Arena *a, const Kernel *k, Facts *const *facts) 
   put_text(j, "summary", k->summary);
   put_text(j, "fallback", k->fallback);
   put_params(j, k);
-  put_args(j, a, k, facts, false);
+  put_args(j, a, k, false);
   json_key(j, "scalars");
   json_open(j, '[');
   for (int i = 0; i < k->scalar_count; i++) {
@@ -346,7 +344,7 @@ static void put_kernel(Json *j, Arena *a, const Kernel *k, Facts *const *facts) 
     json_close(j);
   }
   json_close(j);
-  put_args(j, a, k, facts, true);
+  put_args(j, a, k, true);
   put_axes(j, a, "groups", NULL, k->groups);
   put_axes(j, a, "threads", NULL, k->threads);
   json_key(j, "require");

@@ -153,6 +153,7 @@ typedef struct Arg {
   int rank;
   Expr *shape[MAX_RANK];
   int line;
+  uint32_t align; /* see args_align in library.h; 0 until bodies are read */
 } Arg;
 
 typedef struct Scalar { const char *name; Dtype dtype; } Scalar; /* f32, i32, u32 */

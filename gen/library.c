@@ -186,6 +186,7 @@ Library *library_make(Arena *a, const LibraryOptions *o, Diags *d) {
       if (wanted(o, l->spec->kernels[i]) && !l->spec->kernels[i]->ports[n].absent &&
           !l->facts[i][n])
         die("no facts of %s and no word why", l->spec->kernels[i]->name);
+  for (int i = 0; i < l->spec->kernel_count; i++) args_align(l->spec->kernels[i], l->facts[i]);
   make_texts(a, l, o);
   return l;
 }

@@ -83,11 +83,11 @@ int argument_block(const Kernel *k, BlockField fields[MAX_FIELDS], uint32_t *byt
 ** are declared. */
 const Expr **kernel_requires(Arena *a, const Kernel *k, int *count);
 
-/* What the address of each argument must be a multiple of, in bytes: 16, the widest access, where a
+/* Sets what the address of each argument must be a multiple of, in bytes: 16, the widest access, where a
 ** port's body or the library it uses moves several elements at once, or reads memory as another
 ** type, and the body does more with this argument than read `name[i]`; 0: of an element's size.
 ** facts: one for each port, NULL where there is none. */
-void args_align(const Kernel *k, Facts *const *facts, uint32_t align[MAX_ARGS]);
+void args_align(Kernel *k, Facts *const *facts);
 
 /* An expression with the port's own values in place of the fixed constants that it redefines;
 ** NULL is one. */

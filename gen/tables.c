@@ -133,7 +133,7 @@ static void put_params(Buf *b, const Kernel *k) {
   if (k->scalar_count) buf_puts(b, "};\n");
 }
 
-static void put_args(Tables *t, Facts *const *facts) {
+static void put_args(Tables *t) {
   const Kernel *k = t->k;
   Buf *b = t->b;
   for (int i = 0; i < k->arg_count; i++) {
@@ -146,8 +146,6 @@ static void put_args(Tables *t, Facts *const *facts) {
     }
     buf_puts(b, "};\n");
   }
-  uint32_t align[MAX_ARGS];
-  args_align(k, facts, align);
   buf_printf(b, "static const kg_arg %s_args[] = {\n", k->name);
   for (int i = 0; i < k->arg_count; i++) {
     const Arg *arg = &k->args[i];
@@ -160,7 +158,7 @@ static void put_args(Tables *t, Facts *const *facts) {
       buf_printf(b, ".rank = %d, .shape = %s_arg%d_shape", arg->rank, k->name, i);
     else
       buf_puts(b, ".rank = 0, .shape = NULL");
-    if (align[i]) buf_printf(b, ", .align = %u", align[i]);
+    if (arg->align) buf_printf(b, ", .align = %u", arg->align);
     buf_puts(b, "},\n");
   }
   buf_puts(b, "};\n");
@@ -396,7 +394,7 @@ char *emit_tables(Arena *a, const Library *l) {
     put_kernel_rule(&b, k);
     put_exprs(&t);
     put_params(&b, k);
-    put_args(&t, l->facts ? l->facts[i] : NULL);
+    put_args(&t);
     for (int n = 0; n < k->port_count; n++)
       if (!k->ports[n].absent) put_port(&t, &k->ports[n], l->facts ? l->facts[i][n] : NULL);
     put_ports(&t);

@@ -7,6 +7,7 @@
 
 #include "compare.h"
 #include "element.h"
+#include "library.h"
 
 static const int64_t data_limit = INT64_C(4)
                                   << 30; /* bytes of doubles and int64s, both hands together */
@@ -104,7 +105,8 @@ static void scalars_take(TrialData *d) {
 /* ---- requirements: a fill and a reference may count on them ---------------------------------- */
 
 typedef struct Named {
-  const TrialData *d;
+  const Kernel *kernel;
+  const int64_t *values;
   uint64_t named; /* bits by expr_var_number */
   bool scalars;
   Buf text;
@@ -113,31 +115,30 @@ typedef struct Named {
 static bool name_values(const Expr *e, void *what) {
   Named *n = what;
   if (e->op != EX_VAR) return false;
-  const int v = expr_var_number(n->d->kernel, e);
+  const int v = expr_var_number(n->kernel, e);
   if (!(n->named >> v & 1))
-    buf_printf(&n->text, "%s%s = %lld", n->named ? ", " : "", e->name,
-               (long long)n->d->values[v]);
+    buf_printf(&n->text, "%s%s = %lld", n->named ? ", " : "", e->name, (long long)n->values[v]);
   n->named |= UINT64_C(1) << v;
   n->scalars = n->scalars || e->kind == VAR_SCALAR;
   return false;
 }
 
-/* What a fill may still set, the scalars, is left for later at first. */
-static bool requirements_hold(Arena *a, const TrialData *d, bool scalars, const char **why) {
-  const Kernel *k = d->kernel;
-  for (int i = 0; i < k->require_count; i++) {
-    Named named = {.d = d};
+const char *requirement_broken(Arena *a, const Kernel *k, const int64_t *values, bool scalars) {
+  int count;
+  const Expr **require = kernel_requires(a, k, &count);
+  const char *why = NULL;
+  for (int i = 0; i < count && why == NULL; i++) {
+    Named named = {.kernel = k, .values = values};
     int64_t holds = 0;
-    expr_any(k->require[i], name_values, &named);
+    expr_any(require[i], name_values, &named);
     const bool now = scalars || !named.scalars,
-               computed = !now || expr_eval(k, k->require[i], d->values, &holds);
+               computed = !now || expr_eval(k, require[i], values, &holds);
     if (now && !(computed && holds))
-      *why = arena_printf(a, "it requires %s, which %s (%s)", expr_text(a, k->require[i]),
-                          computed ? "does not hold" : "cannot be computed", named.text.s);
+      why = arena_printf(a, "it requires %s, which %s (%s)", expr_text(a, require[i]),
+                         computed ? "does not hold" : "cannot be computed", named.text.s);
     buf_free(&named.text);
-    if (*why != NULL) return false;
   }
-  return true;
+  return why;
 }
 
 /* "weight has shape (D)": what could not be computed, in the user's terms. */
@@ -198,8 +199,8 @@ TrialData *trial_data(Arena *a, const Kernel *k, const Instance *instance, const
   d->want.tensor_count = k->arg_count;
   d->want.tensors = arena_alloc(a, MAX_ARGS * sizeof *d->want.tensors);
   values_set(a, d, c);
-  *why = NULL;
-  if (!requirements_hold(a, d, false, why)) return NULL;
+  *why = requirement_broken(a, k, d->values, false); /* a fill may still set scalars */
+  if (*why != NULL) return NULL;
   int64_t budget = data_limit;
   for (int i = 0; i < k->arg_count; i++)
     if (!tensor_set(a, d, i, &budget, why)) return NULL;
@@ -210,7 +211,8 @@ TrialData *trial_data(Arena *a, const Kernel *k, const Instance *instance, const
   }
   if (reference->fill) reference->fill(&d->want, c->fill ? c->fill : "", seed);
   scalars_take(d);
-  if (!requirements_hold(a, d, true, why)) return NULL;
+  *why = requirement_broken(a, k, d->values, true);
+  if (*why != NULL) return NULL;
   for (int i = 0; i < k->input_count; i++) input_round(a, d, i);
   reference->compute(&d->want);
   return d;

@@ -45,6 +45,10 @@ typedef struct TrialData {
 ** does not give. */
 Instance case_instance(const Kernel *k, const Case *c, const Dtype *types);
 
+/* The first requirement of the kernel, or range of a dim, that these values (by expr_var_number)
+** break, with those it names; NULL: all hold.  Those on scalars are left out without `scalars`. */
+const char *requirement_broken(Arena *a, const Kernel *k, const int64_t *values, bool scalars);
+
 /* 64 bits that depend on all of x's. */
 uint64_t trial_hash(uint64_t x);
 

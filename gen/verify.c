@@ -9,11 +9,14 @@ const char *const verify_stage[VERIFY_STAGES] = {"static", "compile", "run", "sa
 
 /* ---- tools and rows -------------------------------------------------------------------------- */
 
-bool verify_wants(const Verify *v, const char *tool) {
-  if (v->only_tools == NULL) return true;
-  for (const char *const *name = v->only_tools; *name != NULL; name++)
-    if (strcmp(*name, tool) == 0) return true;
+bool verify_named(const char *const *words, const char *name) {
+  for (; *words != NULL; words++)
+    if (strcmp(*words, name) == 0) return true;
   return false;
+}
+
+bool verify_wants(const Verify *v, const char *tool) {
+  return v->only_tools == NULL || verify_named(v->only_tools, tool);
 }
 
 VerifyTool *verify_tool(Verify *v, VerifyStage stage, const char *name, const char *backend) {

@@ -95,7 +95,7 @@ struct Verify {
   const char *const *only_tools;   /* likewise; NULL: all that are here */
   bool stages[VERIFY_STAGES];
   bool progress, json;
-  long more;     /* cases to make for each of the specification's */
+  int more;      /* cases to make for each of the specification's */
   uint64_t seed; /* of their making */
   int jobs;
   double start, patience;     /* seconds */
@@ -115,6 +115,8 @@ struct Verify {
 void verify_rows(Verify *v); /* from v->library */
 
 /* Adds a tool; NULL: there are too many. */
+/* The name is among the words, which end with NULL. */
+bool verify_named(const char *const *words, const char *name);
 /* False when --with names others only. */
 bool verify_wants(const Verify *v, const char *tool);
 
@@ -163,8 +165,8 @@ void verify_run_tools(Verify *v, VerifyStage stage);
 void verify_run(Verify *v, VerifyStage stage);
 void verify_run_close(Verify *v);
 
-/* Adds `each` made cases for each of the library's own, where the requirements leave room. */
-void verify_more_cases(Verify *v, int each, uint64_t seed);
+/* Adds v->more made cases for each of the library's own, where the requirements leave room. */
+void verify_more_cases(Verify *v);
 
 /* ---- verify_report.c ------------------------------------------------------------------------- */
 

@@ -48,16 +48,6 @@ static int64_t elements(const Kernel *k, const int64_t *values) {
   return sum;
 }
 
-static bool holds(Arena *a, const Kernel *k, const int64_t *values) {
-  int count;
-  const Expr **require = kernel_requires(a, k, &count);
-  for (int i = 0; i < count; i++) {
-    int64_t yes;
-    if (!expr_eval(k, require[i], values, &yes) || !yes) return false;
-  }
-  return true;
-}
-
 /* A case's values by expr_var_number, with its instance's constants. */
 static void values_of(const Kernel *k, const Case *c, int64_t *values) {
   static const Dtype none[MAX_TYPES];
@@ -81,22 +71,22 @@ static bool make(Arena *a, const Kernel *k, const Case *from, Dice *dice, Case *
     const int64_t now = elements(k, values);
     if (now < 0 || now > most || memcmp(made->values, from->values, sizeof made->values) == 0)
       continue;
-    if (holds(a, k, values)) return true;
+    if (requirement_broken(a, k, values, true) == NULL) return true;
   }
   return false;
 }
 
-void verify_more_cases(Verify *v, int each, uint64_t seed) {
+void verify_more_cases(Verify *v) {
   Arena *scratch = arena_new();
   for (int i = 0; i < v->library->spec->kernel_count; i++) {
     Kernel *k = v->library->spec->kernels[i];
-    Dice dice = {.key = trial_hash(seed)};
+    Dice dice = {.key = trial_hash(v->seed)};
     for (const char *s = k->name; *s; s++) dice.key = trial_hash(dice.key ^ (uint64_t)*s);
     const int own = k->case_count;
-    Case *all = arena_alloc(v->arena, (size_t)own * (size_t)(each + 1) * sizeof *all + 1);
+    Case *all = arena_alloc(v->arena, (size_t)own * (size_t)(v->more + 1) * sizeof *all + 1);
     memcpy(all, k->cases, (size_t)own * sizeof *all);
     for (int c = 0; c < own; c++)
-      for (int n = 0; n < each; n++) {
+      for (int n = 0; n < v->more; n++) {
         Case *made = &all[k->case_count];
         if (!make(scratch, k, &all[c], &dice, made)) continue;
         made->made_of = c + 1;

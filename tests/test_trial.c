@@ -19,6 +19,7 @@
 #include "element.h"
 #include "library.h"
 #include "trial.h"
+#include "shell.h"
 
 /* ---- the comparison, on outputs made by hand ------------------------------------------------ */
 
@@ -302,7 +303,6 @@ static const char right_reference[] =
     "  for (int64_t i = 0; i < x->count; i++) y->real[i] = x->real[i] * ref_real(c, \"gain\");\n"
     "}\n";
 
-static char folder[64];
 
 static void put(const char *name, const char *text) {
   char path[256];
@@ -341,7 +341,6 @@ static int remove_folder(void **state) {
 }
 
 /* Runs the command and keeps what it says, on both streams. */
-static char said[65536];
 static int kgen(const char *format, ...) {
   char arguments[512], command[1024];
   va_list args;
@@ -349,12 +348,7 @@ static int kgen(const char *format, ...) {
   vsnprintf(arguments, sizeof arguments, format, args);
   va_end(args);
   snprintf(command, sizeof command, ".build/kgen run -f %s/kernels.lua %s 2>&1", folder, arguments);
-  FILE *p = popen(command, "r");
-  assert_non_null(p);
-  said[fread(said, 1, sizeof said - 1, p)] = 0;
-  const int status = pclose(p);
-  assert_true(WIFEXITED(status));
-  return WEXITSTATUS(status);
+  return run(command);
 }
 
 static void says(const char *words) {
