@@ -31,7 +31,7 @@ static double cost(const TrialData *data, const kg_kernel *kernel, kg_device *de
     arena_free(a);
     if (trial.status != KG_OK) return -1;
     if (i > 0 && (best < 0 || took < best)) best = took; /* the first try compiles */
-    if (i > 0) launches = took * MOST < 0.05 ? MOST : took < 0.05 ? (int)(0.05 / took) : 1;
+    if (i > 0) launches = took * (double)MOST < 0.05 ? MOST : took < 0.05 ? (int)(0.05 / took) : 1;
   }
   return best;
 }
