@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands.h"
-#include "library.h"
+#include "cmd/cmd.h"
+#include "passes.h"
 
 typedef struct Entry {
   const char *name, *operands, *summary;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "instance.h"
+#include "model/instance.h"
 
 typedef struct Bind {
   const kg_call *call;

@@ -3,7 +3,7 @@
 #define KG_BIND_H
 
 #include "device.h"
-#include "expr.h"
+#include "model/expr.h"
 
 /* What a call comes to.  values: dims, constants, integer scalars, by kg_expr's numbers. */
 typedef struct kg_bound {

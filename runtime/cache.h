@@ -8,7 +8,7 @@
 #define KG_CACHE_H
 
 #include "device.h"
-#include "instance.h"
+#include "model/instance.h"
 
 typedef enum kg_key_field {
   KG_KEY_FORMAT, /* of this list: a change of it makes every older key another one */

@@ -1,4 +1,4 @@
--- HIP, as hipRTC 5.2 to 7.2 accept it with no include.  A backend is data: gen/emit.c knows no other description of it.
+-- HIP, as hipRTC 5.2 to 7.2 accept it with no include.  A backend is data: gen/emit/emit.c knows no other description of it.
 --
 -- Holes: ${kernel} the kernel's name, ${threads} the group's size as text, ${name} ${type} ${value} ${extent} ${dtype} of the thing
 -- at hand, ${index} a parameter's number.  In `pieces` and `index`, words of the kernel language may be used.

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bridge.h"
-#include "element.h"
-#include "library.h"
-#include "trial.h"
+#include "tables/bridge.h"
+#include "verify/element.h"
+#include "passes.h"
+#include "verify/trial.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
 

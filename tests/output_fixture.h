@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "../gen/library.h"
+#include "passes.h"
 
 typedef struct Fixture {
   Arena *a;

@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../runtime/device.h"
-#include "../runtime/simt/simt.h"
+#include "device.h"
+#include "simt/simt.h"
 
 typedef float f32;
 typedef uint32_t u32;

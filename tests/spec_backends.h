@@ -4,7 +4,7 @@
 #ifndef SPEC_BACKENDS_H
 #define SPEC_BACKENDS_H
 
-#include "kgen.h"
+#include "passes.h"
 
 static const char *metal_reserved[] = { "half", "kernel", "thread", "threadgroup" };
 static const char *cuda_reserved[] = { "half", "threadIdx" };

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "kgen.h"
+#include "passes.h"
 #include "spec_backends.h"
 
 /* ---- a temporary folder ---------------------------------------------------------------------- */

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../gen/kgen.h"
+#include "base/lex.h"
+#include "passes.h"
 #include "shell.h"
 
 #define KGEN_THERE ".build/kgen -f @/kernels.lua -t @/templates -o @/generated 2>&1"
@@ -139,7 +140,7 @@ static void no_word_of_the_language_may_name_a_parameter(void **state) {
   assert_int_equal(run(".build/kgen -f @/names.lua -o @/names 2>&1"), 1);
   for (int i = 0; i < count; i++) {
     const char *said_of_it = arena_printf(a, "'%s' is a word of the kernel language", words[i]);
-    if (!strstr(said, said_of_it)) fail_msg("'%s' of portable.h is taken as a name: add it to gen/spec_names.c", words[i]);
+    if (!strstr(said, said_of_it)) fail_msg("'%s' of portable.h is taken as a name: add it to gen/spec/names.c", words[i]);
   }
   buf_free(&spec);
   arena_free(a);

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "kgen.h"
+#include "passes.h"
 
-/* ---- util.c ---------------------------------------------------------------------------------- */
+/* ---- base/arena.c ---------------------------------------------------------------------------------- */
 
 static void the_arena_gives_zeroed_aligned_memory_of_any_size(void **state) {
   (void)state;

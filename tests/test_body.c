@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#include "kgen.h"
+#include "passes.h"
 
 static char scratch[PATH_MAX], root[PATH_MAX];
 

@@ -16,8 +16,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "../gen/bridge.h"
-#include "../gen/library.h"
+#include "tables/bridge.h"
+#include "passes.h"
 
 static char root[] = "/tmp/kgen-commands-XXXXXX";
 static char kgen[4096], home[2048]; /* the program; the project's folder */

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../gen/compilers.h"
-#include "../gen/library.h"
-#include "../runtime/code_object.h"
+#include "verify/compilers.h"
+#include "passes.h"
+#include "devices/code_object.h"
 
 static Arena *arena;
 static Library *library;

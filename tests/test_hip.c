@@ -23,13 +23,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../runtime/child.h"
-#include "../runtime/code_object.h"
-#include "../runtime/device.h"
-#include "../runtime/device_hip.h"
-#include "../runtime/hip_compile.h"
+#include "child.h"
+#include "devices/code_object.h"
+#include "device.h"
+#include "devices/hip.h"
+#include "devices/hip_compile.h"
 
-/* ---- what device_hip.h says of HIP is what the header says ----------------------------------- */
+/* ---- what devices/hip.h says of HIP is what the header says ----------------------------------- */
 
 _Static_assert(HIP_ERROR_OUT_OF_MEMORY == (int)hipErrorOutOfMemory, "hipErrorOutOfMemory");
 _Static_assert(HIP_ERROR_NO_DEVICE == (int)hipErrorNoDevice, "hipErrorNoDevice");

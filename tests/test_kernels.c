@@ -16,11 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bridge.h"
+#include "tables/bridge.h"
 #include "companions.h"
-#include "element.h"
-#include "library.h"
-#include "trial.h"
+#include "verify/element.h"
+#include "passes.h"
+#include "verify/trial.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
 

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../gen/disasm.h"
-#include "../gen/ledger.h"
-#include "../runtime/code_object.h"
-#include "../runtime/hip_compile.h"
+#include "ledger/disasm.h"
+#include "ledger/ledger.h"
+#include "devices/code_object.h"
+#include "devices/hip_compile.h"
 
 static Arena *a;
 static char path[] = "/tmp/kgen-test-ledger-XXXXXX";

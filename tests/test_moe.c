@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bridge.h"
+#include "tables/bridge.h"
 #include "companions_quant.h"
-#include "expr.h"
+#include "model/expr.h"
 #include "kernels.h"
-#include "library.h"
+#include "passes.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

@@ -20,7 +20,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "../gen/output.h"
+#include "tables/output.h"
 #include "output_fixture.h"
 
 static char root[] = "/tmp/kgen-output-XXXXXX";

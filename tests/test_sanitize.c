@@ -5,11 +5,11 @@
 ** the bad one's findings, a line each.  A body's first line says how it is launched. */
 #include "simt_fixture.h"
 
-#include "../runtime/simt/sanitize.h"
-#include "../runtime/simt_check.h"
-#include "bridge.h"
-#include "library.h"
-#include "trial.h"
+#include "simt/sanitize.h"
+#include "simt_check.h"
+#include "tables/bridge.h"
+#include "passes.h"
+#include "verify/trial.h"
 
 /* ---- a kernel from a body -------------------------------------------------------------------- */
 

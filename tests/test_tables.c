@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "../gen/ctext.h"
-#include "../gen/tables.h"
+#include "tables/ctext.h"
+#include "tables/inner.h"
 #include "output_fixture.h"
 
 static const char warnings[] =

@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bridge.h"
-#include "compare.h"
-#include "element.h"
-#include "library.h"
-#include "trial.h"
+#include "tables/bridge.h"
+#include "verify/compare.h"
+#include "verify/element.h"
+#include "passes.h"
+#include "verify/trial.h"
 #include "shell.h"
 
 /* ---- the comparison, on outputs made by hand ------------------------------------------------ */

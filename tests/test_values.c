@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "device.h"
-#include "expr.h"
+#include "model/expr.h"
 
 /* ---- dtypes --------------------------------------------------------------------------------- */
 

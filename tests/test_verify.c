@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../gen/kgen.h"
+#include "passes.h"
 
 static char root[] = "/tmp/kgen-verify-XXXXXX";
 static char kgen[4096], home[2048];

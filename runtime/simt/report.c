@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../simt_check.h"
+#include "simt_check.h"
 #include "simt.h"
 #include "text.h"
 

@@ -16,7 +16,7 @@
 #ifndef KG_SIMT_SANITIZE_H
 #define KG_SIMT_SANITIZE_H
 
-#include "../simt_check.h"
+#include "simt_check.h"
 #include "simt.h"
 
 enum { KG_SIMT_FINDINGS = 64, KG_SIMT_SITES = 1024, KG_SIMT_PAIRS = 512 };

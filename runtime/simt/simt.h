@@ -22,7 +22,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "../device.h"
+#include "device.h"
 #include "abi.h"
 
 #define KG_SIMT_STACK_BYTES 65536u

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "bridge.h"
-#include "library.h"
-#include "trial.h"
+#include "tables/bridge.h"
+#include "passes.h"
+#include "verify/trial.h"
 
 static double processor_time(void) {
   struct timespec t;

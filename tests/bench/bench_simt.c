@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../runtime/device.h"
+#include "device.h"
 
 typedef struct Case {
   kg_device device;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../gen/trial.h"
+#include "verify/trial.h"
 #include "kernels.h"
 
 static double now(void) {

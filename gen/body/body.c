@@ -1,0 +1,391 @@
+/* body.c: from a port's body to its facts: what it uses, and everything that is wrong with it.
+**
+** The body is looked at once for each choice of types at one width with the first value of every
+** chosen constant, once more for each further value of a constant, and once at the other width. 
+** All of these variants go through all checks; a fault that two of them share is given once. */
+#include "body/reading.h"
+
+#include <string.h>
+
+const char *const index_word[INDEX_WORDS] = {"thread",   "thread_x", "thread_y",
+                                             "thread_z", "group_x",  "group_y",
+                                             "group_z",  "lane",     "wave_index"};
+
+/* A body that was read: ports that agree share it. */
+typedef struct Read {
+  const Kernel *k;
+  const Port *port;
+  Facts *facts;
+  struct Read *next;
+} Read;
+
+/* ---- the language ---------------------------------------------------------------------------- */
+
+Language *language_load(Arena *a, const char *templates, const Backend *const *backends,
+                        int backend_count, Diags *d) {
+  Language *l = arena_alloc(a, sizeof *l);
+  *l = (Language){.a = a, .backends = backends, .backend_count = backend_count};
+  items_load(l, templates, d);
+  l->index = clang_createIndex(0, 0);
+  if (!l->index) die("libclang gives no index");
+  return l;
+}
+
+void language_free(Language *l) {
+  if (l && l->index) clang_disposeIndex(l->index);
+  if (l) l->index = NULL;
+}
+
+/* ---- faults ---------------------------------------------------------------------------------- */
+
+bool fault_begin_at(Check *c, Place at, DiagCode code) {
+  c->live = false;
+  c->choice = NULL;
+  for (int i = 0; i < c->k->allow_count; i++)
+    if (diag_find(c->k->allow[i].code) == (int)code) return false;
+  for (int i = 0; i < c->seen_count; i++) {
+    const bool here = c->seen[i].line == at.line && c->seen[i].col == at.col &&
+                      strcmp(c->seen[i].file, at.file) == 0;
+    if (here && c->seen[i].code == code && at.col > 0)
+      return false; /* without a column, the text tells them apart */
+  }
+  if (c->seen_count == c->seen_room) {
+    c->seen_room = c->seen_room ? c->seen_room * 2 : 32;
+    void *larger = arena_alloc(c->a, (size_t)c->seen_room * sizeof *c->seen);
+    if (c->seen_count) memcpy(larger, c->seen, (size_t)c->seen_count * sizeof *c->seen);
+    c->seen = larger;
+  }
+  c->seen[c->seen_count].code = code;
+  c->seen[c->seen_count].file = at.file;
+  c->seen[c->seen_count].line = at.line;
+  c->seen[c->seen_count++].col = at.col;
+  c->live = true;
+  c->faults++;
+  return true;
+}
+
+bool fault_given(const Check *c, Place at) {
+  for (int i = 0; i < c->seen_count; i++)
+    if (c->seen[i].line == at.line && c->seen[i].col == at.col &&
+        strcmp(c->seen[i].file, at.file) == 0)
+      return true;
+  return false;
+}
+
+bool fault_begin(Check *c, unsigned at, DiagCode code, Place *place) {
+  const Chunk *chunk = tree_chunk(c->tree, at);
+  *place = tree_place(c, c->tree, at);
+  const bool begun = fault_begin_at(c, *place, code);
+  c->choice = chunk ? chunk->variant->choice : NULL;
+  return begun;
+}
+
+static const char *source_of(const Check *c, const char *file) {
+  if (strcmp(file, c->path) == 0) return c->shown;
+  for (int i = 0; i < c->l->source_count; i++)
+    if (strcmp(file, c->l->sources[i].file) == 0) return c->l->sources[i].text;
+  return strcmp(file, c->l->portable.file) == 0 ? c->l->portable.text : NULL;
+}
+
+void fault_end(Check *c, Place at) {
+  const char *text = source_of(c, at.file);
+  for (int line = 1; text && line < at.line; line++) {
+    text = strchr(text, '\n');
+    if (text) text++;
+  }
+  if (text && *text && at.col > 0) diag_source(c->d, text, at.col);
+  if (c->choice && at.col > 0) diag_note(c->d, "where %s", c->choice);
+}
+
+/* ---- constants, dims, threads ---------------------------------------------------------------- */
+
+int64_t port_const(const Kernel *k, const Port *p, const Instance *instance, int i) {
+  for (int j = 0; j < p->define_count; j++)
+    if (strcmp(p->defines[j].name, k->consts[i].name) == 0) return p->defines[j].value;
+  return instance->consts[i];
+}
+
+static bool same_expr(const Expr *x, const Expr *y) {
+  if (x == y) return true;
+  if (!x || !y || x->op != y->op || x->value != y->value) return false;
+  if (x->op == EX_VAR && (x->kind != y->kind || x->index != y->index)) return false;
+  return same_expr(x->a, y->a) && same_expr(x->b, y->b) && same_expr(x->c, y->c);
+}
+
+bool ports_agree(const Kernel *k, const Port *a, const Port *b) {
+  (void)k;
+  if (a->absent || b->absent || strcmp(a->body, b->body) != 0 || a->define_count != b->define_count)
+    return false;
+  for (int i = 0; i < 3; i++)
+    if (!same_expr(a->threads[i], b->threads[i])) return false;
+  for (int i = 0; i < a->define_count; i++)
+    if (strcmp(a->defines[i].name, b->defines[i].name) != 0 ||
+        a->defines[i].value != b->defines[i].value)
+      return false;
+  return true;
+}
+
+/* dim >= 1 and dim <= 4096 among the requirements narrow the dim. */
+static void find_dims(Check *c) {
+  const Kernel *k = c->k;
+  for (int i = 0; i < k->dim_count; i++)
+    c->dim_low[i] = 0, c->dim_high[i] = k->dim_max[i] > 0 ? k->dim_max[i] : UINT32_MAX;
+  for (int i = 0; i < k->require_count; i++) {
+    const Expr *e = k->require[i];
+    if (!e || !e->a || !e->b || e->a->op != EX_VAR || e->a->kind != VAR_DIM || e->b->op != EX_INT)
+      continue;
+    int64_t *low = &c->dim_low[e->a->index], *high = &c->dim_high[e->a->index];
+    const int64_t v = e->b->value;
+    if (e->op == EX_GE && v > *low) *low = v;
+    if (e->op == EX_GT && v + 1 > *low) *low = v + 1;
+    if (e->op == EX_LE && v < *high) *high = v;
+    if (e->op == EX_LT && v - 1 < *high) *high = v - 1;
+    if (e->op == EX_EQ) *low = *high = v;
+  }
+}
+
+void variant_set(Check *c, const Variant *v) {
+  const Kernel *k = c->k;
+  c->instance = v->instance;
+  c->wave = v->wave;
+  int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = {0};
+  for (int i = 0; i < k->const_count; i++)
+    values[k->dim_count + i] = c->consts[i] = port_const(k, c->port, v->instance, i);
+  c->threads = 1;
+  for (int i = 0; i < 3; i++) {
+    int64_t n = 1;
+    if (c->port->threads[i] && expr_eval(k, c->port->threads[i], values, &n) && n > 0 && n <= 4096)
+      c->threads *= n;
+  }
+}
+
+/* ---- one parse ------------------------------------------------------------------------------- */
+
+static const char *choice_text(Check *c, const Instance *x, const Instance *first, int wave,
+                               int first_wave) {
+  Buf b = {0};
+  for (int i = 0; i < c->k->type_count; i++)
+    if (x->types[i] != first->types[i])
+      buf_printf(&b, "%s%s is %s", b.len ? ", " : "", c->k->types[i].name,
+                 dtype_info[x->types[i]].name);
+  for (int i = 0; i < c->k->const_count; i++)
+    if (x->consts[i] != first->consts[i]) {
+      const bool is_bool = c->k->consts[i].is_bool;
+      buf_printf(&b, "%s%s is ", b.len ? ", " : "", c->k->consts[i].name);
+      if (is_bool) buf_puts(&b, x->consts[i] ? "true" : "false");
+      else buf_printf(&b, "%lld", (long long)x->consts[i]);
+    }
+  if (wave != first_wave) buf_printf(&b, "%sWAVE is %d", b.len ? ", " : "", wave);
+  const char *s = b.len ? arena_strdup(c->a, b.s) : NULL;
+  buf_free(&b);
+  return s;
+}
+
+/* True when a library item of this body names the word. */
+static bool items_name(const Check *c, const char *word) {
+  for (int i = 0; i < c->item_count; i++)
+    for (int t = 0; t < c->l->items[c->items[i]].token_count; t++)
+      if (token_is(&c->l->items[c->items[i]].tokens[t], word)) return true;
+  return false;
+}
+
+/* The library's group functions count on THREADS, its wave functions on whole waves. */
+static void check_threads(Check *c, const Variant *v) {
+  variant_set(c, v);
+  for (int i = 0; i < c->k->const_count; i++) {
+    if (strcmp(c->k->consts[i].name, "THREADS") != 0 || c->consts[i] == c->threads ||
+        !items_name(c, "THREADS"))
+      continue;
+    FAULT_AT(c, ((Place){c->k->file, c->k->line, 0}), D_THREADS_DIFFER, (long long)c->consts[i],
+             c->port->backend->title, (long long)c->threads);
+    NOTE(c, "the library's group functions take THREADS for the group's size: launch.threads must "
+            "multiply to it");
+  }
+  if (v->body->lane_op && c->threads % c->wave != 0) {
+    FAULT_AT(c, ((Place){c->k->file, c->k->line, 0}), D_THREADS_WAVE, (long long)c->threads,
+             c->wave);
+    NOTE(c, "make the threads a multiple of %d, or give the kernel another wave", c->wave);
+  }
+}
+
+static bool check_once(Check *c, Gathered *g, Variant **variants, int count) {
+  Tree *t = tree_make(c, variants, count);
+  if (!t) return false;
+  check_tree(c);
+  check_names(c);
+  check_ranges(c);
+  check_uniform(c);
+  for (int i = 0; i < count; i++) check_threads(c, variants[i]);
+  shared_gather(c, g);
+  clang_warnings(c, t);
+  tree_free(t);
+  return true;
+}
+
+static bool same_types(const Kernel *k, const Instance *x, const Instance *y) {
+  return memcmp(x->types, y->types, (size_t)k->type_count * sizeof *x->types) == 0;
+}
+
+/* The one constant in which two instances differ; -1: none, -2: several. */
+static int different_const(const Kernel *k, const Instance *x, const Instance *y) {
+  int which = -1;
+  for (int i = 0; i < k->const_count; i++)
+    if (x->consts[i] != y->consts[i]) which = which == -1 ? i : -2;
+  return which;
+}
+
+static Variant *variant_make(Check *c, const Instance *x, const Instance *first, int wave,
+                             int first_wave, int types) {
+  Variant *v = arena_alloc(c->a, sizeof *v);
+  *v = (Variant){.instance = x,
+                 .wave = wave,
+                 .types = types,
+                 .choice = choice_text(c, x, first, wave, first_wave)};
+  return v;
+}
+
+/* All parses; false when the first one gave no tree. */
+static bool check_all(Check *c, Gathered *g, const Instance *instances, int count, unsigned waves) {
+  const int wave = waves & 1 ? 32 : 64;
+  const Instance *first = &instances[0];
+  Variant **together = arena_alloc(c->a, (size_t)(count + 1) * sizeof *together);
+  Variant **apart = arena_alloc(c->a, (size_t)(count + 1) * sizeof *apart);
+  int together_count = 0, apart_count = 0;
+  for (int i = 0; i < count; i++) {
+    const Instance *x = &instances[i];
+    const int differs = different_const(c->k, x, first);
+    if (differs == -2 || (differs >= 0 && !same_types(c->k, x, first))) continue;
+    const bool own = differs >= 0 && items_name(c, c->k->consts[differs].name);
+    const int types = differs >= 0 || g->choice_count == 64 ? 0 : g->choice_count++;
+    if (differs == -1) memcpy(g->choices[types], x->types, sizeof g->choices[types]);
+    Variant *v = variant_make(c, x, first, wave, wave, types);
+    if (own) apart[apart_count++] = v;
+    else together[together_count++] = v;
+  }
+  if (waves == 3) {
+    Variant *v = variant_make(c, first, first, 64, 32, 0);
+    if (items_name(c, "WAVE")) apart[apart_count++] = v;
+    else together[together_count++] = v;
+  }
+  if (!check_once(c, g, together, together_count)) return false;
+  for (int i = 0; i < apart_count; i++) check_once(c, g, &apart[i], 1);
+  return true;
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+static void put_library(Check *c, const Gathered *g, Facts *f) {
+  const Language *l = c->l;
+  f->lib = arena_alloc(c->run, (size_t)(c->item_count + 1) * sizeof *f->lib);
+  for (int i = 0; i < c->item_count; i++) {
+    const int item = c->items[i];
+    if (!g->used[item]) continue;
+    const Item *x = &l->items[item];
+    const char *base = strrchr(x->file, '/');
+    LibFunction *out = &f->lib[f->lib_count++];
+    *out = (LibFunction){.name = x->name,
+                         .line = x->line,
+                         .text = x->text,
+                         .is_type = x->is_type,
+                         .index_words = g->words[item]};
+    out->file = arena_printf(c->run, "templates/lib/%s", base ? base + 1 : x->file);
+    for (int s = 0; s < g->array_count; s++) {
+      const int owner = g->arrays[s].item;
+      if (owner >= 0 && (owner == item || g->reaches[item * l->item_count + owner]) &&
+          out->shared_count < 32)
+        out->shared[out->shared_count++] = s;
+    }
+  }
+}
+
+static void put_files(Check *c, Facts *f) {
+  const char **files = arena_alloc(c->run, (size_t)(c->l->source_count + 2) * sizeof *files);
+  files[f->read_count++] = c->path;
+  files[f->read_count++] = c->l->portable.file;
+  for (int i = 0; i < c->l->source_count; i++) files[f->read_count++] = c->l->sources[i].file;
+  f->read_files = files;
+}
+
+static Facts *make_facts(Check *c, Gathered *g, const Instance *instances, int count) {
+  Facts *f = arena_alloc(c->run, sizeof *f);
+  *f = (Facts){.path = c->port->body,
+               .text = c->shown,
+               .len = c->len,
+               .index_words = g->body_words,
+               .lane_ops = g->lane_ops,
+               .barriers = g->barriers,
+               .shared_count = g->array_count};
+  shared_name(c, g);
+  f->shared = arena_alloc(c->run, (size_t)(g->array_count + 1) * sizeof *f->shared);
+  for (int i = 0; i < g->array_count; i++) {
+    const SharedArray *s = &g->arrays[i].shared;
+    f->shared[i] = (SharedArray){.name = arena_strdup(c->run, s->name),
+                                 .own_name = arena_strdup(c->run, s->own_name),
+                                 .function = s->function ? arena_strdup(c->run, s->function) : NULL,
+                                 .type = arena_strdup(c->run, s->type),
+                                 .extent = arena_strdup(c->run, s->extent),
+                                 .at = s->at};
+  }
+  put_library(c, g, f);
+  shared_bytes(c, g, f, instances, count);
+  if (g->array_count) shared_limits(c, g, f, instances, count);
+  put_files(c, f);
+  return f;
+}
+
+static Facts *read_body(Check *c) {
+  const char *why = NULL;
+  c->shown = file_read(c->run, c->path, &c->len, &why);
+  if (!c->shown) {
+    diag_add(c->d, (Place){c->path, 0, 0}, D_BODY_READ, why);
+    return NULL;
+  }
+  c->tokens = lex(c->a, c->shown, c->len, &c->token_count);
+  c->items = arena_alloc(c->a, (size_t)(c->l->item_count + 1) * sizeof *c->items);
+  c->item_count = items_reached(c->l, c->tokens, c->token_count, c->items);
+  bool clean = text_check(c);
+  const int before = c->faults;
+  c->text = text_mark_local(c, c->path, c->shown, c->len, c->tokens, c->token_count);
+  clean = clean && before == c->faults;
+  for (int i = 0; i < c->item_count; i++) {
+    const Item *x = &c->l->items[c->items[i]];
+    const int so_far = c->faults;
+    text_check_tokens(c, x->file, x->tokens, x->token_count);
+    clean = clean && so_far == c->faults;
+  }
+  if (!clean) return NULL;
+  int count = 0;
+  const Instance *instances = kernel_instances(c->a, c->k, &count);
+  if (count == 0) return NULL;
+  unsigned waves = 0;
+  for (int i = 0; i < c->k->port_count; i++)
+    if (ports_agree(c->k, &c->k->ports[i], c->port)) waves |= c->k->ports[i].waves;
+  const size_t items = (size_t)c->l->item_count + 1;
+  Gathered *g = arena_alloc(c->a, sizeof *g);
+  g->used = arena_alloc(c->a, items);
+  g->words = arena_alloc(c->a, items * sizeof *g->words);
+  g->reaches = arena_alloc(c->a, items * items);
+  find_dims(c);
+  if (!check_all(c, g, instances, count, waves ? waves : 3)) return NULL;
+  return make_facts(c, g, instances, count);
+}
+
+Facts *body_facts(Arena *a, Language *l, const Kernel *k, const Port *port, Diags *d) {
+  if (port->absent || !port->body) return NULL;
+  for (const Read *r = l->reads; r; r = r->next)
+    if (r->k == k && ports_agree(k, r->port, port)) return r->facts;
+  Check c = {.a = arena_new(),
+             .run = a,
+             .l = l,
+             .k = k,
+             .port = port,
+             .d = d}; /* trees are large: they go at once */
+  c.path = k->folder && k->folder[0] && port->body[0] != '/'
+               ? arena_printf(a, "%s/%s", k->folder, port->body)
+               : port->body;
+  Read *r = arena_alloc(l->a, sizeof *r);
+  *r = (Read){k, port, read_body(&c), l->reads};
+  l->reads = r;
+  arena_free(c.a);
+  return r->facts;
+}

@@ -1,0 +1,72 @@
+/* body.h: what libclang finds in the bodies of kernels. */
+#ifndef KGEN_BODY_BODY_H
+#define KGEN_BODY_BODY_H
+
+#include "spec/spec.h"
+
+/* Words that tell a thread who it is, as bits, in portable.h's order. */
+typedef enum IndexWord {
+  IX_THREAD,
+  IX_THREAD_X,
+  IX_THREAD_Y,
+  IX_THREAD_Z,
+  IX_GROUP_X,
+  IX_GROUP_Y,
+  IX_GROUP_Z,
+  IX_LANE,
+  IX_WAVE_INDEX,
+  INDEX_WORDS
+} IndexWord;
+extern const char *const index_word[INDEX_WORDS];
+
+/* An array in LOCAL memory.  All of them are declared in the entry (Metal allows them nowhere else)
+** and handed to the library functions that own or need them: name is what the entry calls it
+** (`group_sum_slot` for slot of group_sum). */
+typedef struct SharedArray {
+  const char *name;
+  const char *own_name;   /* as declared */
+  const char *function;   /* NULL: declared in the body itself */
+  const char *type;       /* element, as written: "f32" */
+  const char *extent;     /* as written, with brackets: "[THREADS / WAVE]" */
+  Place at;
+} SharedArray;
+
+typedef struct LibFunction { /* a function, function template or struct of lib/..kc */
+  const char *name, *file;
+  int line;                 /* of text's first line */
+  const char *text;         /* with the comment block right above it */
+  bool is_type;
+  unsigned index_words;     /* what it and what it calls need, as (1u << IndexWord) */
+  int shared_count; int shared[32]; /* likewise: into Facts.shared */
+} LibFunction;
+
+typedef struct Facts {      /* of one body, over all instances of the kernel */
+  const char *path;         /* of the body, as #line gives it */
+  const char *text; size_t len;
+  int lib_count; LibFunction *lib;       /* used ones, in an order that defines before use */
+  int shared_count; SharedArray *shared;
+  unsigned index_words;     /* used by the body or a library function it calls */
+  bool lane_ops, barriers;  /* used at all */
+  uint32_t shared_bytes[WAVES];          /* the most over the instances */
+  uint32_t *instance_shared[WAVES];      /* by instance (kernel_instances order) */
+  const char *const *read_files; int read_count; /* body, libs, portable.h: for the depfile */
+} Facts;
+
+typedef struct Language Language; /* portable.h and lib/..kc, parsed once */
+Language *language_load(Arena *a, const char *templates, const Backend *const *backends,
+                        int backend_count, Diags *d);
+void language_free(Language *l);
+
+/* Reads and checks the body of a port (ports of one body share the result).  NULL when there is no
+** body to speak of; faults in d: clang's own errors at the body's line, and ours (storage
+** arithmetic, divergence, literal widths, inputs written, limits of each backend whose port uses
+** this body ...). */
+Facts *body_facts(Arena *a, Language *l, const Kernel *k, const Port *port, Diags *d);
+
+/* Sets what the address of each argument must be a multiple of, in bytes: 16, the widest access, where a
+** port's body or the library it uses moves several elements at once, or reads memory as another
+** type, and the body does more with this argument than read `name[i]`; 0: of an element's size.
+** facts: one for each port, NULL where there is none. */
+void args_align(Kernel *k, Facts *const *facts);
+
+#endif

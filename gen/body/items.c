@@ -1,0 +1,249 @@
+/* items.c: portable.h and lib/..kc as text: the words of the language, and the library as
+** items.
+**
+** An item is a function, a function template or a struct with the comment block right above it. 
+** Only the items that a body can reach by name are parsed with it, so a kernel needs only the
+** constants that its own library functions mention. */
+#include "body/reading.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_blank(const Token *t) {
+  return t->kind == TOK_SPACE || t->kind == TOK_COMMENT;
+}
+
+static int newlines(const Token *t) {
+  int n = 0;
+  for (int i = 0; i < t->len; i++) n += t->s[i] == '\n';
+  return n;
+}
+
+/* The next token from i on that says something. */
+static int solid(const Token *t, int count, int i) {
+  while (i < count && is_blank(&t[i])) i++;
+  return i;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static const char *const cxx_words[] = {"typedef", "extern",   "const",  "struct",   "float",
+                                        "int",     "unsigned", "signed", "short",    "long",
+                                        "char",    "void",     "bool",   "_Float16", "__bf16"};
+
+static bool is_cxx_word(const Token *t) {
+  for (size_t i = 0; i < sizeof cxx_words / sizeof *cxx_words; i++)
+    if (token_is(t, cxx_words[i])) return true;
+  return false;
+}
+
+static void add_word(Language *l, const char *s, int len) {
+  if (is_language_word(l, s, len)) return;
+  if ((l->word_count & (l->word_count - 1)) == 0) { /* full at every power of two */
+    const char **larger =
+        arena_alloc(l->a, (size_t)(l->word_count ? l->word_count * 2 : 1) * sizeof *larger);
+    if (l->word_count) memcpy(larger, l->words, (size_t)l->word_count * sizeof *larger);
+    l->words = larger;
+  }
+  l->words[l->word_count++] = arena_strndup(l->a, s, (size_t)len);
+}
+
+/* What portable.h declares: the names outside of its brackets, and its macros. */
+static void find_words(Language *l) {
+  const Token *t = l->portable.tokens;
+  int depth = 0;
+  for (int i = 0; i < l->portable.token_count; i++) {
+    if (t[i].kind == TOK_DIRECTIVE && strncmp(t[i].s, "#define ", 8) == 0) {
+      const char *name = t[i].s + 8;
+      add_word(l, name, (int)strcspn(name, " (\n"));
+    }
+    if (t[i].kind == TOK_PUNCT)
+      depth += strchr("({[", *t[i].s) ? 1 : strchr(")}]", *t[i].s) ? -1 : 0;
+    if (t[i].kind == TOK_NAME && depth == 0 && !is_cxx_word(&t[i])) add_word(l, t[i].s, t[i].len);
+  }
+  add_word(l, "WAVE", 4);
+}
+
+static bool same(const char *name, const char *s, int len) {
+  return strncmp(name, s, (size_t)len) == 0 && name[len] == 0;
+}
+
+bool is_language_word(const Language *l, const char *s, int len) {
+  for (int i = 0; i < l->word_count; i++)
+    if (same(l->words[i], s, len)) return true;
+  return false;
+}
+
+bool is_library_name(const Language *l, const char *s, int len) {
+  for (int i = 0; i < l->item_count; i++)
+    if (same(l->items[i].name, s, len)) return true;
+  return false;
+}
+
+/* ---- items ----------------------------------------------------------------------------------- */
+
+/* The last token of the item that starts at i: a closing brace of a function, the semicolon of
+** anything else. */
+static int item_end(const Token *t, int count, int i, bool is_type) {
+  int depth = 0;
+  for (; i < count; i++) {
+    if (t[i].kind != TOK_PUNCT) continue;
+    if (strchr("({[", *t[i].s)) depth++;
+    if (strchr(")}]", *t[i].s) && --depth == 0 && *t[i].s == '}' && !is_type) return i;
+    if (depth == 0 && token_is(&t[i], ";")) return i;
+  }
+  return count - 1;
+}
+
+/* The token that declares the item's name, or -1: it is no function and no struct. */
+static int item_name(const Token *t, int end, int i, bool is_type) {
+  if (is_type) { /* of data only */
+    const int name = solid(t, end, i + 1);
+    for (int j = name; j < end; j++)
+      if (token_is(&t[j], "(")) return -1;
+    return name < end && t[name].kind == TOK_NAME ? name : -1;
+  }
+  int angle = 0, last = -1;
+  for (; i < end; i++) {
+    if (token_is(&t[i], "<")) angle++;
+    if (token_is(&t[i], ">")) angle--;
+    if (angle > 0) continue;
+    if (token_is(&t[i], "(")) return last;
+    if (token_is(&t[i], "=") || token_is(&t[i], "{")) return -1;
+    if (t[i].kind == TOK_NAME) last = i;
+  }
+  return -1;
+}
+
+/* Where the comment block right above token i starts: lines of comment with no empty line between.
+** */
+static int comment_above(const Token *t, int i, int least) {
+  int first = i;
+  for (int at = i - 1; at >= least; at--) {
+    if (t[at].kind == TOK_SPACE && newlines(&t[at]) > 1) break;
+    if (t[at].kind == TOK_COMMENT) {
+      const bool own_line = at == 0 || (t[at - 1].kind == TOK_SPACE && newlines(&t[at - 1]) > 0);
+      if (!own_line) break; /* it trails what stands before it */
+      first = at;
+    }
+  }
+  return first;
+}
+
+static void add_item(Language *l, const Source *s, int first, int name, int last, bool is_type) {
+  if ((l->item_count & (l->item_count - 1)) == 0) {
+    Item *larger =
+        arena_alloc(l->a, (size_t)(l->item_count ? l->item_count * 2 : 1) * sizeof *larger);
+    if (l->item_count) memcpy(larger, l->items, (size_t)l->item_count * sizeof *larger);
+    l->items = larger;
+  }
+  const Token *t = s->tokens;
+  const size_t len = (size_t)(t[last].s + t[last].len - t[first].s);
+  l->items[l->item_count++] = (Item){
+      .name = arena_strndup(l->a, t[name].s, (size_t)t[name].len),
+      .file = s->file,
+      .line = t[first].line,
+      .text = arena_strndup(l->a, t[first].s, len),
+      .len = len,
+      .is_type = is_type,
+      .tokens = s->tokens + first,
+      .token_count = last - first + 1,
+      .own = name - first,
+  };
+}
+
+static void source_fault(Arena *a, const Source *s, const Token *t, DiagCode code, Diags *d) {
+  const Place at = {s->file, t->line, text_column(s->text, t->s)};
+  diag_add(d, at, code, arena_strndup(a, t->s, (size_t)t->len));
+  diag_source(d, text_line(s->text, (size_t)(t->s - s->text)), at.col);
+}
+
+static void split(Language *l, const Source *s, Diags *d) {
+  const Token *t = s->tokens;
+  for (int i = 0, least = 0; (i = solid(t, s->token_count, i)) < s->token_count;) {
+    const bool is_type = token_is(&t[i], "struct");
+    const int last = item_end(t, s->token_count, i, is_type);
+    const int name = t[i].kind == TOK_DIRECTIVE ? -1 : item_name(t, last, i, is_type);
+    if (t[i].kind == TOK_DIRECTIVE) {
+      source_fault(l->a, s, &t[i], D_LIB_ITEM, d);
+      i++;
+      continue;
+    }
+    if (name < 0) source_fault(l->a, s, &t[i], D_LIB_ITEM, d);
+    else add_item(l, s, comment_above(t, i, least), name, last, is_type);
+    i = least = last + 1;
+  }
+}
+
+static void find_mentions(Language *l) {
+  for (int i = 0; i < l->item_count; i++) {
+    Item *x = &l->items[i];
+    x->mentions = arena_alloc(l->a, (size_t)l->item_count * sizeof *x->mentions);
+    for (int other = 0; other < l->item_count; other++)
+      for (int t = 0; t < x->token_count; t++)
+        if (x->tokens[t].kind == TOK_NAME && x->tokens[t].s[0] == l->items[other].name[0] &&
+            other != i && t != x->own && token_is(&x->tokens[t], l->items[other].name)) {
+          x->mentions[x->mention_count++] = other;
+          break;
+        }
+  }
+}
+
+static bool source_read(Language *l, Source *s, const char *path, Diags *d) {
+  const char *why = NULL;
+  s->file = path;
+  s->text = file_read(l->a, path, &s->len, &why);
+  if (!s->text) {
+    diag_add(d, (Place){path, 0, 0}, D_BODY_READ, why);
+    return false;
+  }
+  s->tokens = lex(l->a, s->text, s->len, &s->token_count);
+  return true;
+}
+
+static int by_name(const void *x, const void *y) {
+  return strcmp(*(char *const *)x, *(char *const *)y);
+}
+
+void items_load(Language *l, const char *templates, Diags *d) {
+  if (source_read(l, &l->portable, arena_printf(l->a, "%s/portable.h", templates), d))
+    find_words(l);
+  const char *folder = arena_printf(l->a, "%s/lib", templates);
+  enum { MOST = 256 };
+  char **names = arena_alloc(l->a, MOST * sizeof *names);
+  int count = 0;
+  DIR *dir = opendir(folder);
+  for (const struct dirent *e; dir && count < MOST && (e = readdir(dir));) {
+    const size_t len = strlen(e->d_name);
+    if (len > 3 && e->d_name[0] != '.' && strcmp(e->d_name + len - 3, ".kc") == 0)
+      names[count++] = arena_strdup(l->a, e->d_name);
+  }
+  if (dir) closedir(dir);
+  if (count)
+    qsort(names, (size_t)count, sizeof *names, by_name); /* the folder's own order is no order */
+  l->sources = arena_alloc(l->a, (size_t)(count + 1) * sizeof *l->sources);
+  for (int i = 0; i < count; i++)
+    if (source_read(l, &l->sources[l->source_count], arena_printf(l->a, "%s/%s", folder, names[i]),
+                    d))
+      split(l, &l->sources[l->source_count++], d);
+  find_mentions(l);
+}
+
+static void visit(const Language *l, int item, bool *on, int *order, int *count) {
+  if (on[item]) return;
+  on[item] = true;
+  for (int i = 0; i < l->items[item].mention_count; i++)
+    visit(l, l->items[item].mentions[i], on, order, count);
+  order[(*count)++] = item;
+}
+
+int items_reached(Language *l, const Token *tokens, int count, int *order) {
+  bool *on = arena_alloc(l->a, (size_t)l->item_count + 1);
+  int reached = 0;
+  for (int i = 0; i < l->item_count; i++)
+    for (int t = 0; t < count && !on[i]; t++)
+      if (tokens[t].kind == TOK_NAME && token_is(&tokens[t], l->items[i].name))
+        visit(l, i, on, order, &reached);
+  return reached;
+}

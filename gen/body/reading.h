@@ -1,0 +1,308 @@
+/* reading.h: what the parts of body.c hand to each other.  Nothing outside gen/body*.c and
+** gen/body/uniform.c includes it.
+**
+** body_facts reads one body in steps: its tokens (text.c), the library items that it may use
+** (items.c), then parses by libclang for every choice of types, whose tree is copied
+** (tree.c) and given to the checks (check.c, names.c, range.c, uniform.c); from
+** the first tree come the facts (shared.c and body.c). */
+#ifndef BODY_H
+#define BODY_H
+
+#include <clang-c/Index.h>
+
+#include "base/lex.h"
+#include "body/body.h"
+
+/* ---- library items: the functions, function templates and structs of lib/..kc ---------------- */
+
+typedef struct Item {
+  const char *name, *file; /* file: as diagnostics and #line say it */
+  int line;                /* of text's first line */
+  const char *text;        /* from the comment block right above to the closing brace */
+  size_t len;
+  bool is_type;
+  int token_count;
+  Token *tokens; /* of text; lines are the file's */
+  int own;       /* the token that declares the name */
+  int mention_count;
+  int *mentions; /* items that the text names, in items' order */
+} Item;
+
+typedef struct Source {
+  const char *file, *text;
+  size_t len;
+  int token_count;
+  Token *tokens;
+} Source;
+
+struct Language {
+  Arena *a;
+  const Backend *const *backends;
+  int backend_count;
+  CXIndex index;
+  Source portable;
+  int source_count;
+  Source *sources; /* lib/..kc, by name */
+  int item_count;
+  Item *items;
+  int word_count;
+  const char **words; /* declared by portable.h */
+  struct Read *reads; /* bodies read already */
+};
+
+/* Splits lib/..kc into l->items and portable.h into l->words. */
+void items_load(Language *l, const char *templates, Diags *d);
+/* The items that tokens may reach by name, each after those that it names; returns how many. */
+int items_reached(Language *l, const Token *tokens, int count, int *order);
+bool is_language_word(const Language *l, const char *s, int len);
+bool is_library_name(const Language *l, const char *s, int len);
+
+/* ---- the copied tree ------------------------------------------------------------------------- */
+
+typedef enum DeclKind {
+  DECL_VARIABLE,
+  DECL_PARAMETER,
+  DECL_CONSTANT,
+  DECL_WAVE,
+  DECL_INDEX,
+  DECL_FUNCTION,
+  DECL_OTHER
+} DeclKind;
+
+struct Node;
+struct Function;
+typedef struct Variant Variant;
+
+typedef struct Decl { /* something with a name */
+  DeclKind kind;
+  const char *name;
+  CXCursor cursor;
+  CXType type;
+  unsigned at;
+  int index; /* DECL_CONSTANT: in Kernel.consts; DECL_INDEX: the word; DECL_PARAMETER: its number */
+  struct Node *node, *init;  /* DECL_VARIABLE: the declaration and its initialiser, or NULL */
+  struct Function *function; /* DECL_FUNCTION: which; else whose it is */
+  int slot;                  /* variables and parameters: number in their function */
+  unsigned roots;            /* arguments that a pointer may point into, by number */
+  bool is_const;
+  struct Node *loop; /* a `for` that declares it */
+  bool changed;      /* assigned after its declaration, other than by its loop's step */
+  struct Decl *next;
+} Decl;
+
+typedef struct Node {
+  enum CXCursorKind kind;
+  int op; /* CXBinaryOperatorKind or CXUnaryOperatorKind */
+  CXType type;
+  enum CXTypeKind canonical;
+  unsigned at;      /* offset in the parsed text */
+  Decl *decl;       /* a name: what it means; a declaration: itself; a call: the function */
+  const char *name; /* a member's name */
+  struct Node *parent;
+  int count;
+  struct Node **child;
+  unsigned char level; /* of a condition: how much it differs (uniform.c) */
+  int header;          /* how many children stand in the parentheses of if, while, switch */
+  struct Node *init, *cond, *step, *body; /* of loops and branches; body: then; step: else */
+} Node;
+
+typedef struct Function {
+  const char *name;
+  CXCursor cursor;
+  int item; /* in Language.items; -1: the body, or a word of portable.h */
+  unsigned at;
+  bool is_body, is_instance; /* is_instance: of a template */
+  const Variant *variant;    /* of a body; else the parse's first */
+  Node *body;                /* NULL: a word */
+  int param_count;
+  Decl *params[MAX_ARGS + MAX_DIMS + MAX_SCALARS];
+  int slot_count; /* variables and parameters */
+  int call_count;
+  struct Function *calls[64]; /* each once */
+  unsigned index_words;       /* own */
+  bool lane_op, barrier;      /* after tree_close: transitively */
+  bool open;                  /* on the way down, for recursion */
+  struct Function *next;
+} Function;
+
+/* The body for one choice of types and constants and one width.  As many as can share the library's
+** text stand in one parse, each in a namespace of its own: those that differ in types, and in
+** constants that no library function of theirs names. */
+struct Variant {
+  const Instance *instance;
+  int wave;
+  const char *choice; /* "T is f16": how it differs from the first; NULL in the first */
+  int types;          /* number of its choice of types */
+  Function *body;
+};
+
+/* A piece of the parsed text that is a copy of a file's. */
+typedef struct Chunk {
+  unsigned start, len;
+  const char *file, *text;
+  int line, item;         /* item: -1 the body, -2 portable.h */
+  const Variant *variant; /* the body's; else the parse's first */
+} Chunk;
+
+typedef struct Tree {
+  CXTranslationUnit unit;
+  int variant_count;
+  Variant **variants;
+  Buf text;
+  int chunk_count;
+  Chunk *chunks;
+  Function *functions; /* all that the bodies reach, and the bodies */
+  Decl **by_at;        /* declarations by offset, chained */
+  bool *item_used;     /* by number in Language.items */
+} Tree;
+
+/* ---- one body's reading ---------------------------------------------------------------------- */
+
+typedef struct Check {
+  Arena *a;
+  Language *l;
+  const Kernel *k;
+  const Port *port;
+  Diags *d;
+  const char *path; /* of the body, as shown */
+  const char *text;
+  size_t len;        /* with LOCAL arrays marked */
+  const char *shown; /* as the file has it */
+  int token_count;
+  Token *tokens;
+  int item_count, *items; /* in the parsed text, in its order */
+  Arena *run;             /* outlives the check: for facts */
+  Tree *tree;             /* at hand */
+  const char *choice;     /* of the variant that the fault under way is about */
+  const Instance *instance;
+  int wave; /* of the variant at hand */
+  int64_t dim_low[MAX_DIMS], dim_high[MAX_DIMS];
+  int64_t consts[MAX_CONSTS]; /* of the variant at hand, with the port's own */
+  int64_t threads;            /* in a group, likewise */
+  int seen_count, seen_room;
+  struct {
+    DiagCode code;
+    const char *file;
+    int line, col;
+  } * seen;
+  int missing_count;
+  const char *missing[16]; /* words that the library lacks here, told once each */
+  bool live;               /* the last fault was written, so notes may follow */
+  int faults;
+} Check;
+
+/* Starts a fault at an offset of the parsed text: false when it was given already or the
+** specification allows it. */
+bool fault_begin(Check *c, unsigned at, DiagCode code, Place *place);
+bool fault_begin_at(Check *c, Place place, DiagCode code);
+bool fault_given(const Check *c, Place place); /* any, at this very place */
+/* Its source line, and which types it is about. */
+void fault_end(Check *c, Place place);
+#define FAULT(c, at, code, ...)                                                                    \
+  do {                                                                                             \
+    Place fault_place;                                                                             \
+    if (fault_begin(c, at, code, &fault_place)) {                                                  \
+      diag_add((c)->d, fault_place, code, __VA_ARGS__);                                            \
+      fault_end(c, fault_place);                                                                   \
+    }                                                                                              \
+  } while (0)
+#define FAULT_AT(c, where, code, ...)                                                              \
+  do {                                                                                             \
+    const Place fault_place = (where);                                                             \
+    if (fault_begin_at(c, fault_place, code)) {                                                    \
+      diag_add((c)->d, fault_place, code, __VA_ARGS__);                                            \
+      fault_end(c, fault_place);                                                                   \
+    }                                                                                              \
+  } while (0)
+#define NOTE(c, ...)                                                                               \
+  do {                                                                                             \
+    if ((c)->live) diag_note((c)->d, __VA_ARGS__);                                                 \
+  } while (0)
+
+/* Tokens: refuses what no body may hold; marks LOCAL arrays for the parse.  False when parsing
+** makes no sense. */
+bool text_check(Check *c);
+void text_check_tokens(Check *c, const char *file, const Token *tokens, int count);
+char *text_mark_local(Check *c, const char *file, const char *text, size_t len, const Token *tokens,
+                      int count);
+/* Column, from 1, of a byte of text. */
+int text_column(const char *text, const char *s);
+const char *text_line(const char *text, size_t offset); /* where its line starts */
+
+/* Parses the body for some variants and copies the tree; NULL when clang's errors leave nothing to
+** check. */
+Tree *tree_make(Check *c, Variant **variants, int count);
+void tree_free(Tree *t);
+Place tree_place(Check *c, const Tree *t, unsigned at);
+const Chunk *tree_chunk(const Tree *t, unsigned at);
+/* clang's errors, as faults; how many.  Its warnings come last, and only where nothing more precise
+** was said. */
+int clang_errors(Check *c, Tree *t);
+void clang_warnings(Check *c, Tree *t);
+
+/* Makes a variant the one at hand: its constants, threads, width. */
+void variant_set(Check *c, const Variant *v);
+/* The checks, each over all functions of the tree at hand. */
+void check_tree(Check *c);    /* storage types, double, pointers, calls, arguments */
+void check_names(Check *c);   /* declared names, literal widths */
+void check_ranges(Check *c);  /* 32-bit products */
+void check_uniform(Check *c); /* divergence */
+
+/* ---- what is gathered over all trees of a body ----------------------------------------------- */
+
+typedef struct Array { /* in LOCAL memory */
+  SharedArray shared;
+  int item;    /* whose: in Language.items; -1: the body */
+  unsigned at; /* from its chunk's start */
+  int rank;
+  const Node *extents[8];
+  Tree *tree;           /* that the extents stand in */
+  uint32_t element[64]; /* bytes, by choice of types; 0: not seen there */
+  uint32_t align;
+} Array;
+
+typedef struct Gathered {
+  int array_count;
+  Array arrays[64];
+  bool *used;      /* by item */
+  unsigned *words; /* by item: index words, transitively */
+  bool *reaches;   /* item x item */
+  unsigned body_words;
+  bool lane_ops, barriers;
+  int choice_count;
+  Dtype choices[64][MAX_TYPES]; /* of types, in the order of instances */
+} Gathered;
+
+/* Adds the tree at hand. */
+void shared_gather(Check *c, Gathered *g);
+/* Names the arrays and puts them in the order of the items. */
+void shared_name(Check *c, Gathered *g);
+/* Bytes of every instance; f->instance_shared and f->shared_bytes. */
+void shared_bytes(Check *c, Gathered *g, Facts *f, const Instance *instances, int count);
+/* Against the limits of the backends whose ports have this body. */
+void shared_limits(Check *c, const Gathered *g, const Facts *f, const Instance *instances,
+                   int count);
+/* True when two ports read the same body with the same constants and threads. */
+bool ports_agree(const Kernel *k, const Port *a, const Port *b);
+int64_t port_const(const Kernel *k, const Port *p, const Instance *instance, int i);
+
+/* ---- small questions ------------------------------------------------------------------------- */
+
+const Node *node_strip(const Node *n);       /* without parentheses and implicit conversions */
+const Node *node_strip_casts(const Node *n); /* without explicit conversions either */
+bool node_literal(const Check *c, const Node *n, int64_t *value); /* an integer literal */
+bool node_constant(const Check *c, const Node *n, int wave,
+                   int64_t *value);                     /* from literals, constants, WAVE */
+const char *node_number(const Check *c, const Node *n); /* a literal as written */
+bool is_storage(enum CXTypeKind k);                     /* f16, bf16 */
+bool is_cast(const Node *n);                            /* an explicit one */
+const Node *cast_operand(const Node *n);
+bool is_pointer(const Node *n);
+unsigned type_space(CXType pointee);
+unsigned node_roots(const Node *n);   /* the arguments that a pointer expression may point into */
+const Decl *node_base(const Node *n); /* the variable that a place is part of: a of a[i].x */
+bool is_lane_word(const char *name);
+bool is_assignment(const Node *n);
+bool is_step(const Node *n); /* ++ and -- */
+
+#endif

@@ -1,0 +1,221 @@
+/* text.c: a body and a library item as tokens, before any parse: what the kernel language does
+** not have is refused here, and arrays in LOCAL memory are marked for libclang.
+**
+** `LOCAL f32 slot[N];` inside a function is no C++ on the host that libclang parses for: a variable
+** there must be static to have an address space.  So in the parsed text, and only there, LOCAL
+** becomes LOCAD (as long, so that offsets hold). */
+#include "body/reading.h"
+
+#include <string.h>
+
+/* A word that is refused, and what to do about it. */
+static const struct Refused {
+  const char *word, *what, *instead;
+} refused[] = {
+    {"asm", "inline assembly", "no backend shares it with another; use the words of portable.h"},
+    {"__asm", "inline assembly", "no backend shares it with another; use the words of portable.h"},
+    {"__asm__", "inline assembly",
+     "no backend shares it with another; use the words of portable.h"},
+    {"static", "a static variable", "write const or constexpr; for memory of the group, LOCAL"},
+    {"thread_local", "a static variable", "every variable of a body is a thread's own"},
+    {"extern", "an external variable",
+     "values reach a kernel as arguments, dims, scalars and constants"},
+    {"goto", "goto", "write a loop or an if; the checks follow structured control flow"},
+    {"new", "memory allocation", "declare an array whose extent is a constant"},
+    {"delete", "memory allocation", "declare an array whose extent is a constant"},
+    {"throw", "an exception", "no backend has them"},
+    {"try", "an exception", "no backend has them"},
+    {"catch", "an exception", "no backend has them"},
+    {"virtual", "a virtual function", "no backend has them all; write a plain function in lib/"},
+    {"operator", "an operator of one's own", "write a plain function in lib/"},
+    {"class", "a class", "write a struct of data and plain functions"},
+    {"union", "a union", "write bits(x) and f32_of_bits(b)"},
+    {"friend", "a friend", "a struct holds data only"},
+    {"private", "an access specifier", "a struct holds data only"},
+    {"public", "an access specifier", "a struct holds data only"},
+    {"protected", "an access specifier", "a struct holds data only"},
+    {"mutable", "mutable", "a struct holds data only"},
+    {"namespace", "a namespace", "names are taken as they are"},
+    {"using", "using", "write typedef"},
+    {"volatile", "volatile", "memory is ordered by barrier()"},
+    {"register", "register", "leave it out"},
+    {"inline", "inline", "leave it out; every function is"},
+    {"typeid", "run-time type information", "no backend has it"},
+    {"dynamic_cast", "run-time type information", "no backend has it"},
+    {"reinterpret_cast", "reinterpret_cast", "write bits(x) and f32_of_bits(b), or load4(p)"},
+    {"const_cast", "const_cast", "an input is never written"},
+    {"double", "double", "Metal has no double; write f32"},
+    {"long", "long", "its width differs; write i32, u32, i64 or u64"},
+    {"char", "char", "its sign differs; write i8 or u8"},
+    {"wchar_t", "wchar_t", "its width differs; write u32"},
+    {"half", "half", "it is a type of one backend: write f16, or choose another name"},
+    {"_Float16", "_Float16", "write f16"},
+    {"__bf16", "__bf16", "write bf16"},
+    {"__attribute__", "an attribute", "write GLOBAL, LOCAL or PRIVATE"},
+    {"__global", "an address space of one backend", "write GLOBAL"},
+    {"__local", "an address space of one backend", "write LOCAL"},
+    {"__shared__", "an address space of one backend", "write LOCAL"},
+    {"__device__", "a word of one backend", "leave it out"},
+    {"__syncthreads", "a word of one backend", "write barrier()"},
+    {"threadgroup", "an address space of one backend", "write LOCAL"},
+    {"threadgroup_barrier", "a word of one backend", "write barrier()"},
+    {"threadIdx", "a word of one backend", "write thread, thread_x, thread_y or thread_z"},
+    {"blockIdx", "a word of one backend", "write group_x, group_y or group_z"},
+    {"blockDim", "a word of one backend",
+     "write the constant that the specification's threads name"},
+    {"gridDim", "a word of one backend", "pass what it stands for as a dim"},
+    {"warpSize", "a word of one backend", "write WAVE"},
+    {"__shfl_xor_sync", "a word of one backend", "write shuffle_xor(x, mask)"},
+    {"__shfl_xor", "a word of one backend", "write shuffle_xor(x, mask)"},
+    {"__shfl_down_sync", "a word of one backend", "write shuffle_down(x, delta)"},
+    {"simd_sum", "a word of one backend", "write wave_sum(x)"},
+    {"LOCAD", "LOCAD", "it is kgen's own; write LOCAL"},
+};
+
+int text_column(const char *text, const char *s) {
+  int column = 1;
+  while (s > text && s[-1] != '\n') s--, column++;
+  return column;
+}
+
+const char *text_line(const char *text, size_t offset) {
+  const char *s = text + offset;
+  while (s > text && s[-1] != '\n') s--;
+  return s;
+}
+
+static Place token_place(const char *file, const Token *first, const Token *t) {
+  const char *s = t->s;
+  while (s > first->s && s[-1] != '\n') s--;
+  return (Place){file, t->line, (int)(t->s - s) + 1};
+}
+
+static void refuse(Check *c, const char *file, const Token *first, const Token *t, const char *what,
+                   const char *instead) {
+  FAULT_AT(c, token_place(file, first, t), D_BODY_REFUSED, what);
+  NOTE(c, "%s", instead);
+}
+
+static void check_directive(Check *c, const char *file, const Token *first, const Token *t) {
+  const char *s = t->s + 1;
+  while (*s == ' ' || *s == '\t') s++;
+  if (strncmp(s, "include", 7) == 0)
+    refuse(c, file, first, t, "#include",
+           "generated text includes nothing; what a body needs stands in portable.h and lib/");
+  else if (strncmp(s, "pragma", 6) == 0)
+    refuse(c, file, first, t, "#pragma",
+           "a backend's own hint changes only that backend; leave it out");
+  else if (strncmp(s, "define", 6) == 0)
+    refuse(c, file, first, t, "#define", "write a constant, or a function in lib/");
+  else
+    refuse(c, file, first, t, "a preprocessor directive",
+           "choose with if (CONSTANT), a constant of the specification");
+}
+
+/* 1.0L, 1.0f16, 3ull: suffixes that not every backend has. */
+static void check_number(Check *c, const char *file, const Token *first, const Token *t) {
+  const bool hex = t->len > 1 && (t->s[1] == 'x' || t->s[1] == 'X');
+  int suffix = t->len;
+  while (suffix > 0 && strchr("uUlLfF16b", t->s[suffix - 1]) &&
+         !(hex && strchr("fF16b", t->s[suffix - 1])))
+    suffix--;
+  int l = 0;
+  for (int i = suffix; i < t->len; i++) l += t->s[i] == 'l' || t->s[i] == 'L';
+  if (l > 0) {
+    refuse(c, file, first, t, "a number with suffix l",
+           "its width differs; write u64(...) or i64(...)");
+    return;
+  }
+  for (int i = suffix; !hex && i + 2 < t->len; i++)
+    if (strncmp(t->s + i, "f16", 3) == 0 || strncmp(t->s + i, "F16", 3) == 0)
+      refuse(c, file, first, t, "a number with suffix f16", "write f16(x)");
+}
+
+void text_check_tokens(Check *c, const char *file, const Token *tokens, int count) {
+  for (int i = 0; i < count; i++) {
+    const Token *t = &tokens[i];
+    if (t->kind == TOK_DIRECTIVE) check_directive(c, file, tokens, t);
+    if (t->kind == TOK_STRING)
+      refuse(c, file, tokens, t, "a string", "a kernel has no use for text");
+    if (t->kind == TOK_CHAR) refuse(c, file, tokens, t, "a character", "write its number");
+    if (t->kind == TOK_NUMBER) check_number(c, file, tokens, t);
+    if (t->kind == TOK_NAME)
+      for (size_t r = 0; r < sizeof refused / sizeof *refused; r++)
+        if (token_is(t, refused[r].word))
+          refuse(c, file, tokens, t, refused[r].what, refused[r].instead);
+  }
+}
+
+bool text_check(Check *c) {
+  const int before = c->faults;
+  for (int i = 0; i < c->token_count; i++)
+    if (memchr(c->tokens[i].s, 0, (size_t)c->tokens[i].len)) {
+      FAULT_AT(c, token_place(c->path, c->tokens, &c->tokens[i]), D_BODY_REFUSED, "a NUL byte");
+      return false;
+    }
+  text_check_tokens(c, c->path, c->tokens, c->token_count);
+  int depth = 0;
+  for (int i = 0; i < c->token_count; i++) {
+    if (token_is(&c->tokens[i], "{")) depth++;
+    if (token_is(&c->tokens[i], "}") && --depth < 0) {
+      FAULT_AT(c, token_place(c->path, c->tokens, &c->tokens[i]), D_BODY_BRACE, "}");
+      NOTE(c, "a body is the inside of a function: the braces around it are not written");
+      return false;
+    }
+  }
+  return c->faults == before;
+}
+
+/* ---- LOCAL arrays ---------------------------------------------------------------------------- */
+
+static int next_solid(const Token *t, int count, int i) {
+  for (i++; i < count && (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT); i++) {
+  }
+  return i;
+}
+
+/* What LOCAL at i declares: its name's token, with *end the first token after the name; -1: a
+** pointer, or no declaration. */
+static int local_name(const Token *t, int count, int i, int *end) {
+  int at = next_solid(t, count, i);
+  while (at < count && (token_is(&t[at], "const") || token_is(&t[at], "constexpr")))
+    at = next_solid(t, count, at);
+  if (at >= count || t[at].kind != TOK_NAME) return -1;
+  const int name = next_solid(t, count, at);
+  if (name >= count || t[name].kind != TOK_NAME || token_is(&t[name], "const")) return -1;
+  *end = next_solid(t, count, name);
+  return *end < count ? name : -1;
+}
+
+/* True when the declaration is one array without initialiser: `[..]..;`. */
+static bool is_array(const Token *t, int count, int at) {
+  if (!token_is(&t[at], "[")) return false;
+  int depth = 0;
+  for (; at < count; at = next_solid(t, count, at)) {
+    if (token_is(&t[at], "[")) depth++;
+    else if (token_is(&t[at], "]")) depth--;
+    else if (depth == 0) return token_is(&t[at], ";");
+  }
+  return false;
+}
+
+char *text_mark_local(Check *c, const char *file, const char *text, size_t len, const Token *tokens,
+                      int count) {
+  char *marked = arena_strndup(c->a, text, len);
+  for (int i = 0; i < count; i++) {
+    int after = 0;
+    if (tokens[i].kind != TOK_NAME || !token_is(&tokens[i], "LOCAL")) continue;
+    const int name = local_name(tokens, count, i, &after);
+    if (name < 0) continue;
+    const bool declares = token_is(&tokens[after], "[") || token_is(&tokens[after], ";") ||
+                          token_is(&tokens[after], "=");
+    if (!declares) continue;
+    if (!is_array(tokens, count, after)) {
+      FAULT_AT(c, token_place(file, tokens, &tokens[i]), D_LOCAL_DECLARATION,
+               arena_strndup(c->a, tokens[name].s, (size_t)tokens[name].len));
+      NOTE(c, "write one array a declaration, without values: LOCAL f32 slot[N];");
+    }
+    memcpy(marked + (tokens[i].s - tokens[0].s), "LOCAD", 5);
+  }
+  return marked;
+}

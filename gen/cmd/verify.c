@@ -1,0 +1,325 @@
+/* verify.c: `kgen verify`: every text put to real compilers, run lane by lane, and watched
+** while it runs.  What it does is in verify*.c. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tables/bridge.h"
+#include "cmd/cmd.h"
+#include "verify/verify.h"
+
+static const OptionRow rows[] = {
+    {0, "only", "STAGE,...", "some of: static, compile, run, sanitize (default: all four)"},
+    {0, "target", "NAME,...",
+     "compile for these and not for each compiler's own list: gfx90a, sm_80"},
+    {0, "with", "NAME,...",
+     "use these compilers and devices only, and require them: hiprtc-7.2, simt64+check"},
+    {0, "require", "NAME,...",
+     "a compiler or device that is not there is a finding; all: each of them"},
+    {0, "roots", "FOLDER",
+     "the roots of other hipRTC generations (default: $KGEN_ROCM, else /var/tmp/kgen-rocm)"},
+    {0, "more", "N", "also N made-up cases for each of the specification's, of one choice of dtypes"},
+    {0, "seed", "N", "another choice of those (default: 1)"},
+    {0, "json", NULL, "the report as JSON"},
+    {'j', "jobs", "N", "jobs at a time (default: one a processor)"},
+    LIBRARY_ROWS,
+    {0, NULL, NULL, NULL},
+};
+
+static const Command command = {
+    .name = "verify",
+    .operands = "[KERNEL...]",
+    .summary =
+        "Put every text to the real compilers here, run it lane by lane on the CPU, and watch it "
+        "while it runs.",
+    .more =
+        "static    the specification, the bodies as libclang reads them, the ledger's budgets\n"
+        "compile   each instance by each hipRTC, NVRTC and clang that is here; a wrong width must "
+        "be refused\n"
+        "run       each case in each choice of dtypes: each text at each width against the "
+        "reference, and\n"
+        "          at 32 lanes against the other texts, bit for bit\n"
+        "sanitize  the same runs, watched for races, accesses outside, reads of what nobody wrote "
+        "...\n\n"
+        "NVRTC counts as there for --require all when clang reads CUDA in its place.  Exit status: "
+        "1 on any finding.\n",
+    .rows = rows,
+    .operands_max = -1,
+};
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* "a,b" as words that end with NULL. */
+static const char **words_of(Arena *a, const char *list) {
+  const char **words = arena_alloc(a, (strlen(list) + 2) * sizeof *words);
+  int count = 0;
+  for (const char *s = list; *s;) {
+    const size_t len = strcspn(s, ",");
+    if (len > 0) words[count++] = arena_strndup(a, s, len);
+    s += len + (s[len] == ',');
+  }
+  return words;
+}
+
+static int read_stages(Verify *v, const char *only) {
+  const char **words = words_of(v->arena, only != NULL ? only : "static,compile,run,sanitize");
+  if (words[0] == NULL)
+    return usage_error(&command, "--only takes static, compile, run or sanitize");
+  for (; *words != NULL; words++) {
+    int stage = 0;
+    while (stage < VERIFY_STAGES && strcmp(verify_stage[stage], *words) != 0) stage++;
+    if (stage == VERIFY_STAGES) {
+      const char *near = nearest_name(*words, verify_stage, VERIFY_STAGES);
+      if (near != NULL)
+        return usage_error(&command, "there is no stage '%s'; did you mean '%s'?", *words, near);
+      return usage_error(&command,
+                         "there is no stage '%s'; --only takes static, compile, run or sanitize",
+                         *words);
+    }
+    v->stages[stage] = true;
+  }
+  return EXIT_FINE;
+}
+
+/* Every name that --require and --with may have, whatever stages and kernels are wanted. */
+static int check_names(Arena *a, const Compilers *compilers, const char *option,
+                       const char *const *words) {
+  static const char *const others[] = {"all", /* --require's alone */
+                                       "ledger",
+                                       "simt32",
+                                       "simt64",
+                                       "simt32/cuda",
+                                       "simt32/metal",
+                                       "simt32+check",
+                                       "simt64+check",
+                                       "simt32/cuda+check",
+                                       "simt32/metal+check"};
+  enum { OTHERS = sizeof others / sizeof *others };
+  const int first = strcmp(option, "with") == 0, count = compilers_count(compilers);
+  const char **names = arena_alloc(a, ((size_t)count + OTHERS + 1) * sizeof *names);
+  for (int i = 0; i < count; i++)
+    names[i] = compiler_name(compilers_get((Compilers *)(uintptr_t)compilers, i));
+  for (int i = first; i < OTHERS; i++) names[count + i - first] = others[i];
+  names[count + OTHERS - first] = NULL;
+  for (; *words != NULL; words++) {
+    if (verify_named(names, *words)) continue;
+    const char *near = nearest_name(*words, names, count + OTHERS - first);
+    if (near != NULL)
+      return usage_error(&command, "--%s: there is no '%s'; did you mean '%s'?", option, *words,
+                         near);
+    return usage_error(&command, "--%s: there is no compiler or device '%s'", option, *words);
+  }
+  return EXIT_FINE;
+}
+
+static bool is_there(const Verify *v, const char *name) {
+  for (int t = 0; t < v->tool_count; t++)
+    if (strcmp(v->tools[t].name, name) == 0) return v->tools[t].why == NULL;
+  return false;
+}
+
+static void check_required(Verify *v, const char *const *words) {
+  for (int t = 0; words != NULL && t < v->tool_count; t++) {
+    const VerifyTool *tool = &v->tools[t];
+    if (tool->why == NULL || !v->stages[tool->stage]) continue;
+    const bool stood_for = strcmp(tool->name, "nvrtc") == 0 && is_there(v, "clang-cuda");
+    if (verify_named(words, tool->name) || (verify_named(words, "all") && !stood_for))
+      verify_found(v, tool->stage, -1, NULL, NULL, (VerifyPlace){.tool = tool->name},
+                   "it is required, and %s", tool->why);
+  }
+}
+
+/* What is asked for by name must be there, and be given something to do. */
+static void check_only_tools(Verify *v) {
+  check_required(v, v->only_tools);
+  for (const char *const *name = v->only_tools; name != NULL && *name != NULL; name++) {
+    bool used = false;
+    for (int t = 0; t < v->tool_count; t++) used = used || strcmp(v->tools[t].name, *name) == 0;
+    if (!used)
+      verify_found(v, VERIFY_STATIC, -1, NULL, NULL, (VerifyPlace){.tool = *name},
+                   "--with asks for it, and nothing is put to it: no kernel here has a text for "
+                   "it, or --only leaves its stage out");
+  }
+}
+
+/* ---- the library ----------------------------------------------------------------------------- */
+
+/* A copy that has the wanted kernels only, in the specification's order. */
+static const Library *wanted_part(Arena *a, const Library *l, char *const *names, int count) {
+  if (count == 0) return l;
+  Library *part = arena_alloc(a, sizeof *part);
+  Spec *spec = arena_alloc(a, sizeof *spec);
+  *part = *l;
+  *spec = *l->spec;
+  spec->kernels = arena_alloc(a, (size_t)l->spec->kernel_count * sizeof(Kernel *));
+  part->facts = arena_alloc(a, (size_t)l->spec->kernel_count * sizeof *part->facts);
+  spec->kernel_count = 0;
+  for (int i = 0; i < l->spec->kernel_count; i++) {
+    bool wanted = false;
+    for (int n = 0; n < count; n++)
+      wanted = wanted || strcmp(names[n], l->spec->kernels[i]->name) == 0;
+    if (!wanted) continue;
+    part->facts[spec->kernel_count] = l->facts[i];
+    spec->kernels[spec->kernel_count++] = l->spec->kernels[i];
+  }
+  part->spec = spec;
+  return part;
+}
+
+/* True where a diagnostic begins; what comes with it (source, caret, notes) is indented. */
+static bool begins(const char *line, size_t len) {
+  return line[0] != ' ' && memmem(line, len, " error E", 8) != NULL;
+}
+
+/* What the specification and the bodies are found guilty of, one finding each. */
+static void diagnostics_found(Verify *v, const Diags *d) {
+  char *said = NULL;
+  size_t bytes = 0;
+  FILE *out = open_memstream(&said, &bytes);
+  if (out == NULL) die("out of memory");
+  diags_print(d, out, false);
+  fclose(out);
+  const char *from = said;
+  for (const char *s = said; s != NULL && *from;) {
+    const size_t len = strcspn(s, "\n");
+    const char *next = s + len + (s[len] == '\n');
+    if (*next == 0 || begins(next, strcspn(next, "\n"))) {
+      verify_found(v, VERIFY_STATIC, 0, NULL, NULL, (VerifyPlace){0}, "%.*s", (int)(next - from),
+                   from);
+      from = next;
+    }
+    s = next;
+  }
+  free(said);
+}
+
+static int make_library(Verify *v, const LibraryOptions *lo, const Options *o) {
+  Diags *d = diags_new(v->arena);
+  const Library *l = library_make(v->arena, lo, d);
+  diagnostics_found(v, d);
+  if (l == NULL) return EXIT_FINDINGS;
+  for (int i = 0; i < o->operand_count; i++)
+    if (library_kernel_named(&command, l, o->operands[i], NULL) == NULL) return EXIT_USAGE;
+  v->library = wanted_part(v->arena, l, o->operands, o->operand_count);
+  v->part = o->operand_count > 0;
+  if (v->more > 0) verify_more_cases(v);
+  verify_rows(v);
+  const int kernels = v->library->spec->kernel_count;
+  v->launched = arena_alloc(v->arena, ((size_t)kernels + 1) * sizeof *v->launched);
+  for (int i = 0; i < kernels; i++)
+    v->launched[i] =
+        bridge_kernel(v->arena, v->library->spec->kernels[i], v->library->facts[i], NULL);
+  return EXIT_FINE;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static void do_stages(Verify *v, const char *const *required) {
+  if (v->stages[VERIFY_STATIC]) verify_static(v);
+  if (v->stages[VERIFY_COMPILE]) verify_compile_tools(v);
+  if (v->stages[VERIFY_RUN]) verify_run_tools(v, VERIFY_RUN);
+  if (v->stages[VERIFY_SANITIZE]) verify_run_tools(v, VERIFY_SANITIZE);
+  check_required(v, required);
+  check_only_tools(v);
+  if (v->stages[VERIFY_COMPILE]) verify_compile(v);
+  if (v->stages[VERIFY_RUN]) verify_run(v, VERIFY_RUN);
+  if (v->stages[VERIFY_SANITIZE]) verify_run(v, VERIFY_SANITIZE);
+  verify_run_close(v);
+}
+
+static void report(Verify *v) {
+  pthread_mutex_lock(&v->lock);
+  if (v->progress) fputs("\r\033[K", stderr);
+  verify_settle(v);
+  const double seconds = now() - v->start;
+  fputs(v->json ? verify_json(v->arena, v, seconds)
+                : verify_text(v->arena, v, seconds, isatty(1) == 1),
+        stdout);
+  pthread_mutex_unlock(&v->lock);
+}
+
+/* Other threads may be inside anything: no destructor is run. */
+static void give_up(Verify *v) {
+  report(v);
+  fflush(stdout);
+  _exit(EXIT_FINDINGS);
+}
+
+static int verify(Verify *v, const LibraryOptions *lo, const Options *o,
+                  const char *const *required) {
+  const int status = make_library(v, lo, o);
+  if (status == EXIT_USAGE) return status;
+  if (status == EXIT_FINE) do_stages(v, required);
+  report(v);
+  return v->finding_count == 0 ? EXIT_FINE : EXIT_FINDINGS;
+}
+
+/* Seconds for one job; $KGEN_VERIFY_SECONDS for those who have kernels that take longer. */
+static double patience(void) {
+  const char *given = getenv("KGEN_VERIFY_SECONDS");
+  const double seconds = given != NULL ? strtod(given, NULL) : 0;
+  return seconds > 0 ? seconds : 300;
+}
+
+static int read_options(Verify *v, const Options *o, const char *const **required) {
+  const char *targets = option_value(&command, o, "target"),
+             *with = option_value(&command, o, "with"),
+             *require = option_value(&command, o, "require"),
+             *jobs = option_value(&command, o, "jobs"), *more = option_value(&command, o, "more"),
+             *seed = option_value(&command, o, "seed");
+  const int status = read_stages(v, option_value(&command, o, "only"));
+  if (status != EXIT_FINE) return status;
+  if (targets != NULL) v->only_targets = words_of(v->arena, targets);
+  const long made = more != NULL ? strtol(more, NULL, 10) : 0;
+  if (more != NULL && (made < 1 || made > 1000))
+    return usage_error(&command, "--more takes a number from 1 to 1000; not '%s'", more);
+  v->more = (int)made;
+  v->seed = seed != NULL ? strtoull(seed, NULL, 10) : 1;
+  if (seed != NULL && (strspn(seed, "0123456789") != strlen(seed) || more == NULL))
+    return usage_error(&command, "--seed takes a whole number, and --more; not '%s'", seed);
+  v->json = option_value(&command, o, "json") != NULL;
+  v->roots = option_value(&command, o, "roots");
+  const long count = jobs != NULL ? strtol(jobs, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);
+  if (jobs != NULL && (count < 1 || count > MAX_JOBS))
+    return usage_error(&command, "--jobs takes a number from 1 to %d; not '%s'", MAX_JOBS, jobs);
+  v->jobs = count < 1 ? 1 : count > MAX_JOBS ? MAX_JOBS : (int)count;
+  v->compilers = compilers_open(v->templates, v->roots);
+  if (v->compilers == NULL) die("out of memory");
+  if (with != NULL) {
+    v->only_tools = words_of(v->arena, with);
+    const int known = check_names(v->arena, v->compilers, "with", v->only_tools);
+    if (known != EXIT_FINE) return known;
+  }
+  if (require == NULL) return EXIT_FINE;
+  *required = words_of(v->arena, require);
+  return check_names(v->arena, v->compilers, "require", *required);
+}
+
+int cmd_verify(int argc, char **argv) {
+  Options o = {0};
+  int status;
+  if (!options_parse(&command, argc, argv, &o, &status)) return status;
+  Arena *a = arena_new();
+  Verify v = {.arena = a, .progress = isatty(2) == 1, .lock = PTHREAD_MUTEX_INITIALIZER};
+  v.start = now();
+  v.patience = patience();
+  v.give_up = give_up;
+  const char *const *required = NULL;
+  LibraryOptions lo = library_options(&command, &o);
+  if (o.operand_count == 1) lo.only = o.operands[0];
+  v.templates = library_templates_folder(a, &lo);
+  v.output = library_output_folder(a, &lo);
+  status = read_options(&v, &o, &required);
+  if (status == EXIT_FINE) status = verify(&v, &lo, &o, required);
+  compilers_close(v.compilers);
+  free(v.findings);
+  arena_free(a);
+  return status;
+}

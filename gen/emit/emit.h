@@ -1,0 +1,16 @@
+/* emit.h: device texts out. */
+#ifndef KGEN_EMIT_EMIT_H
+#define KGEN_EMIT_EMIT_H
+
+#include "body/body.h"
+
+/* One kernel's device text for one port. */
+char *emit_device(Arena *a, const Kernel *k, const Port *p, const Facts *f);
+
+/* Puts the content hash (XXH3, 128 bits, of the whole text with the 32 digits as zeros) at the
+** text's first "content " + 32 zeros. */
+void content_stamp(char *text, size_t len);
+/* True when the text carries a stamp and it is right. */
+bool content_holds(const char *text, size_t len);
+
+#endif

@@ -1,0 +1,178 @@
+/* words.c: a body or a library function, word by word, as a backend spells it.
+**
+** Neither Metal nor the others let a function ask for everything a body may: on Metal index words
+** are parameters of the entry, and shared arrays may be declared nowhere else.  So a library
+** function gets what it (or what it calls) needs as trailing parameters, and each call passes them
+** on: lambda lifting, by name.  Overloads of one name share one list. */
+#include "emit/words.h"
+
+#include "base/lex.h"
+
+#include <string.h>
+
+typedef struct Needs { unsigned words; int count; int shared[64]; } Needs;
+
+static Needs needs_of(const Facts *f, const Token *name) {
+  Needs n = {0};
+  for (int i = 0; i < f->lib_count; i++) {
+    const LibFunction *lib = &f->lib[i];
+    if (lib->is_type || !token_is(name, lib->name)) continue;
+    n.words |= lib->index_words;
+    for (int j = 0; j < lib->shared_count; j++) {
+      bool known = false;
+      for (int m = 0; m < n.count; m++) known = known || n.shared[m] == lib->shared[j];
+      if (!known && n.count < 64) n.shared[n.count++] = lib->shared[j];
+    }
+  }
+  return n;
+}
+
+static const char *spelled(const Emit *e, const char *word) {
+  const char *s = pair_find(e->b->spell, e->b->spell_count, word);
+  return s == NULL ? word : s;
+}
+
+/* What the text being written calls an array: its owner by its own name, others by the entry's. */
+static const char *array_name(const Emit *e, int shared, const LibFunction *owner) {
+  const SharedArray *s = &e->f->shared[shared];
+  if (owner != NULL && s->function != NULL && strcmp(s->function, owner->name) == 0)
+    for (int i = 0; i < owner->shared_count; i++)
+      if (owner->shared[i] == shared) return s->own_name;
+  return s->name;
+}
+
+static void put_space_pointer(const Emit *e, Buf *out, const char *type, const char *name) {
+  const char *space = spelled(e, "LOCAL");
+  buf_printf(out, "%s%s%s *%s", space, space[0] ? " " : "", type, name);
+}
+
+/* The lifted parameters (of a definition) or arguments (of a call), each after a comma but for the
+** first of an empty list. */
+static void put_lifted(const Emit *e, Buf *out, const Needs *n, bool definition, bool empty,
+                       const LibFunction *owner) {
+  for (int w = 0; w < INDEX_WORDS; w++) {
+    if ((n->words & 1u << w) == 0) continue;
+    buf_printf(out, "%s%s%s", empty ? "" : ", ", definition ? "u32 " : "",
+               spelled(e, index_word[w]));
+    empty = false;
+  }
+  for (int i = 0; i < n->count; i++) {
+    buf_puts(out, empty ? "" : ", ");
+    const char *name = array_name(e, n->shared[i], owner);
+    if (definition) put_space_pointer(e, out, e->f->shared[n->shared[i]].type, name);
+    else buf_puts(out, name);
+    empty = false;
+  }
+}
+
+static bool significant(const Token *t) { return t->kind != TOK_SPACE && t->kind != TOK_COMMENT; }
+
+static int next_significant(const Token *t, int i, int n) {
+  for (i++; i < n && !significant(&t[i]); i++) {}
+  return i;
+}
+
+/* The token after a template argument list that starts at i, or i itself where none does. */
+static int after_template_arguments(const Token *t, int i, int n) {
+  if (i >= n || !token_is(&t[i], "<")) return i;
+  int depth = 0;
+  for (; i < n; i++) {
+    if (token_is(&t[i], "<")) depth++;
+    if (token_is(&t[i], ">") && --depth == 0) return next_significant(t, i, n);
+    if (token_is(&t[i], ";") || token_is(&t[i], "(")) break;
+  }
+  return n;
+}
+
+/* If `LOCAL type name[...]...;` starts at i, the index of its semicolon; else -1. */
+static int shared_declaration(const Token *t, int i, int n) {
+  int j = next_significant(t, i, n);
+  if (j < n && token_is(&t[j], "const")) j = next_significant(t, j, n);
+  if (j >= n || t[j].kind != TOK_NAME) return -1;
+  j = next_significant(t, j, n);
+  if (j >= n || t[j].kind != TOK_NAME) return -1;
+  j = next_significant(t, j, n);
+  if (j >= n || !token_is(&t[j], "[")) return -1;
+  while (j < n && !token_is(&t[j], ";")) j++;
+  return j < n ? j : -1;
+}
+
+/* an argument list that is to grow */
+typedef struct Pending { int depth; bool definition, empty; Needs needs; } Pending;
+
+/* Where the function's own definition starts in its text: past comments and a template header. */
+static int definition_start(const Token *t, int n) {
+  int i = next_significant(t, -1, n);
+  return i < n && token_is(&t[i], "template")
+             ? after_template_arguments(t, next_significant(t, i, n), n)
+             : i;
+}
+
+/* A name that may be a word: put as spelled.  Returns how many tokens were taken. */
+static int put_name(Emit *e, Buf *out, const Token *t, int i, int n, bool member) {
+  char word[64];
+  const char *spelling = NULL;
+  if (!member && t[i].len < (int)sizeof word) {
+    memcpy(word, t[i].s, (size_t)t[i].len);
+    word[t[i].len] = '\0';
+    spelling = pair_find(e->b->spell, e->b->spell_count, word);
+  }
+  if (spelling == NULL) {
+    buf_put(out, t[i].s, (size_t)t[i].len);
+    return 1;
+  }
+  buf_puts(out, spelling);
+  const bool gone =
+      spelling[0] == '\0' && i + 1 < n && t[i + 1].kind == TOK_SPACE && t[i + 1].s[0] == ' ';
+  if (!gone) return 1;
+  buf_put(out, t[i + 1].s + 1, (size_t)t[i + 1].len - 1);
+  return 2;
+}
+
+void emit_words(Emit *e, Buf *out, const char *text, size_t len, const LibFunction *owner) {
+  int n, depth = 0, pending_count = 0, braces = 0;
+  const Token *t = lex(e->a, text, len, &n);
+  Pending pending[64];
+  const int start = owner != NULL && !owner->is_type ? definition_start(t, n) : -1;
+  const Token *last = NULL; /* the last significant token */
+
+  for (int i = 0; i < n;) {
+    if (i == start) buf_puts(out, backend_text(e->b, "function"));
+    if (significant(&t[i]) && pending_count > 0 && pending[pending_count - 1].depth == depth &&
+        !token_is(&t[i], ")"))
+      pending[pending_count - 1].empty = false;
+
+    const bool name = t[i].kind == TOK_NAME;
+    const int semicolon = name && token_is(&t[i], "LOCAL") ? shared_declaration(t, i, n) : -1;
+    if (semicolon >= 0) {
+      for (; i <= semicolon; i++)
+        for (int c = 0; c < t[i].len; c++)
+          if (t[i].s[c] == '\n') buf_put(out, "\n", 1);
+      continue;
+    }
+    if (token_is(&t[i], "{")) braces++;
+    if (token_is(&t[i], "}")) braces--;
+    if (token_is(&t[i], "(")) depth++;
+    if (token_is(&t[i], ")")) {
+      if (pending_count > 0 && pending[pending_count - 1].depth == depth) {
+        const Pending *p = &pending[--pending_count];
+        put_lifted(e, out, &p->needs, p->definition, p->empty, owner);
+      }
+      depth--;
+    }
+    const bool member = last != NULL && (token_is(last, ".") || token_is(last, "->"));
+    if (significant(&t[i])) last = &t[i];
+    if (!name) {
+      buf_put(out, t[i].s, (size_t)t[i].len);
+      i++;
+      continue;
+    }
+    const int open = after_template_arguments(t, next_significant(t, i, n), n);
+    if (!member && open < n && token_is(&t[open], "(")) {
+      const Needs needs = needs_of(e->f, &t[i]);
+      if ((needs.words != 0 || needs.count > 0) && pending_count < 64)
+        pending[pending_count++] = (Pending){depth + 1, owner != NULL && braces == 0, true, needs};
+    }
+    i += put_name(e, out, t, i, n, member);
+  }
+}

@@ -1,0 +1,173 @@
+/* fill.c: compiles the rows of a ledger by the pinned hipRTC, several at a time.  See
+** ledger.h.
+**
+** Each thread has a compiler of its own (a child process each) and takes the next row that has no
+** values; nothing of the arena is touched by a thread. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "devices/code_object.h"
+#include "devices/hip_compile.h"
+#include "ledger/disasm.h"
+#include "ledger/ledger.h"
+
+/* ---- occupancy ------------------------------------------------------------------------------- */
+
+/* Waves a SIMD can hold, the vector registers it shares out among them and in which units, and the
+** LDS of the compute unit (of half a work-group processor from gfx10 on) with its SIMDs: LLVM's
+** AMDGPU target (GCNSubtarget, AMDGPUBaseInfo). */
+static const struct Machine {
+  const char *target;
+  int wave_limit, vgprs, unit, lds, simds;
+} machines[] = {
+    {"gfx908", 10, 256, 4, 65536, 4},    {"gfx90a", 8, 512, 8, 65536, 4},
+    {"gfx942", 8, 512, 8, 65536, 4},     {"gfx950", 8, 512, 8, 163840, 4},
+    {"gfx1030", 16, 1024, 8, 65536, 2},  {"gfx1100", 16, 1536, 24, 65536, 2},
+    {"gfx1151", 16, 1536, 24, 65536, 2}, {"gfx1201", 16, 1536, 24, 65536, 2},
+};
+
+/* Waves a SIMD that the registers and the shared memory allow; -1 for a machine not in the
+** table. */
+static int64_t occupancy(const char *target, const kg_code_object *o, int wave) {
+  const struct Machine *m = NULL;
+  for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+    if (strcmp(machines[i].target, target) == 0) m = &machines[i];
+  if (m == NULL) return -1;
+  const int used = o->vgprs > 0 ? (int)o->vgprs : 1;
+  const int taken = (used + m->unit - 1) / m->unit * m->unit;
+  int64_t waves = m->vgprs / taken;
+  if (o->shared_bytes > 0) {
+    const int64_t group_waves = ((int64_t)o->threads + wave - 1) / wave;
+    const int64_t by_lds = m->lds / (int64_t)o->shared_bytes * group_waves / m->simds;
+    if (by_lds < waves) waves = by_lds > 0 ? by_lds : 1;
+  }
+  return waves < m->wave_limit ? waves : m->wave_limit;
+}
+
+/* ---- the work -------------------------------------------------------------------------------- */
+
+typedef struct Work { LedgerRow *row; const char *text, *file; const char *const *options; } Work;
+
+typedef struct Shared {
+  pthread_mutex_t lock;
+  Work *work;
+  int count, next, done;
+  const char *root;
+  void (*progress)(int done, int all);
+  bool failed;
+  char why[2304];
+} Shared;
+
+static void give_up(Shared *s, const char *what, const char *sentence) {
+  pthread_mutex_lock(&s->lock);
+  if (!s->failed) snprintf(s->why, sizeof s->why, "%s%s%s", what, what[0] ? ": " : "", sentence);
+  s->failed = true;
+  pthread_mutex_unlock(&s->lock);
+}
+
+static bool fill_row(Shared *s, kg_hip_compiler *compiler, const Work *w) {
+  LedgerRow *row = w->row;
+  const kg_source source = {row->kernel, row->instance, w->text, w->file, w->options, row->wave};
+  kg_blob blob = {0};
+  kg_error error = {0};
+  kg_code_object object;
+  CodeFacts code;
+  const char *why = "";
+  if (kg_hip_compile(compiler, &source, row->target, &blob, NULL, &error) != KG_OK ||
+      kg_code_object_read(blob.bytes, blob.size, row->instance, &object, &error) != KG_OK)
+    return give_up(s, row->instance, error.message), free(blob.bytes), false;
+  if (!code_facts(blob.bytes, blob.size, row->instance, row->target, &code, &why))
+    return give_up(s, row->instance, why), free(blob.bytes), false;
+  free(blob.bytes);
+  row->value[LC_VGPR] = object.vgprs;
+  row->value[LC_AGPR] = object.agprs;
+  row->value[LC_SGPR] = object.sgprs;
+  row->value[LC_LDS] = object.shared_bytes;
+  row->value[LC_SCRATCH] = object.scratch_bytes;
+  row->value[LC_SPILLS] = (int64_t)object.vgpr_spills + object.sgpr_spills;
+  row->value[LC_OCCUPANCY] = occupancy(row->target, &object, row->wave);
+  row->value[LC_CODE] = (int64_t)code.code_bytes;
+  row->value[LC_INSTRUCTIONS] = code.instructions;
+  row->value[LC_WIDEST_LOAD] = code.widest_load;
+  return true;
+}
+
+static void *fill_rows(void *data) {
+  Shared *s = data;
+  kg_error error = {0};
+  kg_hip_compiler *compiler = NULL;
+  const kg_hip_choice choice = {s->root, 0};
+  if (kg_hip_compiler_open(&choice, &compiler, &error) != KG_OK)
+    return give_up(s, "", error.message), NULL;
+  for (;;) {
+    pthread_mutex_lock(&s->lock);
+    const int mine = s->failed || s->next == s->count ? -1 : s->next++;
+    pthread_mutex_unlock(&s->lock);
+    if (mine < 0 || !fill_row(s, compiler, &s->work[mine])) break;
+    pthread_mutex_lock(&s->lock);
+    s->done++;
+    if (s->progress != NULL) s->progress(s->done, s->count);
+    pthread_mutex_unlock(&s->lock);
+  }
+  kg_hip_compiler_close(compiler);
+  return NULL;
+}
+
+static const char **options_of(Arena *a, const Backend *b) {
+  const char **options = arena_alloc(a, ((size_t)b->option_count + 1) * sizeof *options);
+  for (int i = 0; i < b->option_count; i++) options[i] = b->options[i];
+  return options;
+}
+
+/* The full texts of the rows without values. */
+static int collect(Arena *a, const Library *l, Ledger *wanted, Work *work) {
+  int count = 0, at = 0;
+  for (int i = 0; i < l->spec->kernel_count; i++) {
+    const Kernel *k = l->spec->kernels[i];
+    const Port *p = kernel_port(k, "hip", NULL);
+    if (p == NULL || p->absent != NULL) continue;
+    const Output *text = library_output(l, port_file(a, k, p));
+    const char **options = options_of(a, p->backend);
+    int instance_count;
+    const Instance *instances = kernel_instances(a, k, &instance_count);
+    for (; at < wanted->count && strcmp(wanted->rows[at].kernel, k->name) == 0; at++) {
+      LedgerRow *row = &wanted->rows[at];
+      if (row->value[LC_VGPR] >= 0) continue;
+      for (int j = 0; j < instance_count; j++)
+        if (strcmp(instance_name(a, k, &instances[j]), row->instance) == 0)
+          work[count++] = (Work){
+              row,
+              arena_printf(a, "%s%s", instance_block(a, k, &instances[j], row->wave, text->path),
+                           text->text),
+              text->path, options};
+    }
+  }
+  return count;
+}
+
+bool ledger_fill(Arena *a, const Library *l, Ledger *wanted, const char *roots, int jobs,
+                 void (*progress)(int, int), const char **why) {
+  Shared s = {.lock = PTHREAD_MUTEX_INITIALIZER, .progress = progress};
+  pthread_t threads[64];
+  int started = 0;
+  s.root = arena_printf(a, "%s/%s", roots, LEDGER_GENERATION);
+  s.work = arena_alloc(a, ((size_t)wanted->count + 1) * sizeof *s.work);
+  s.count = collect(a, l, wanted, s.work);
+
+  kg_error error = {0};
+  kg_hip_compiler *compiler = NULL;
+  const kg_hip_choice choice = {s.root, 0};
+  if (kg_hip_compiler_open(&choice, &compiler, &error) != KG_OK)
+    return *why = arena_strdup(a, error.message), false;
+  wanted->compiler = arena_strdup(a, kg_hip_compiler_version(compiler));
+  kg_hip_compiler_close(compiler);
+
+  if (jobs > 64) jobs = 64;
+  for (int i = 0; i < jobs && i < s.count; i++)
+    if (pthread_create(&threads[started], NULL, fill_rows, &s) == 0) started++;
+  if (started == 0 && s.count > 0) fill_rows(&s);
+  for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
+  if (s.failed) *why = arena_strdup(a, s.why);
+  return !s.failed;
+}

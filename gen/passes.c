@@ -1,0 +1,220 @@
+/* passes.c: from a specification file to all texts, the way every command goes.  See passes.h. */
+#include "passes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- where things are ----------------------------------------------------------------------- */
+
+/* The program's own folder, found once at its start; the only state of kgen that no call hands
+** on. */
+static char program_folder[4096];
+
+void library_program(const char *argv0) {
+  ssize_t len = readlink("/proc/self/exe", program_folder, sizeof program_folder - 1);
+  if (len < 0) len = snprintf(program_folder, sizeof program_folder, "%s", argv0 ? argv0 : "");
+  if (len < 0 || (size_t)len >= sizeof program_folder) len = 0;
+  program_folder[len] = 0;
+  char *slash = strrchr(program_folder, '/');
+  *(slash ? slash : program_folder) = 0;
+}
+
+LibraryOptions library_options(const Command *command, const Options *options) {
+  return (LibraryOptions){
+      .spec = option_value(command, options, "file"),
+      .output = option_value(command, options, "output"),
+      .templates = option_value(command, options, "templates"),
+  };
+}
+
+static const char *spec_path(const LibraryOptions *o) { return o->spec ? o->spec : "kernels.lua"; }
+
+static const char *beside_spec(Arena *a, const LibraryOptions *o, const char *name) {
+  const char *spec = spec_path(o), *slash = strrchr(spec, '/');
+  return slash ? arena_printf(a, "%.*s/%s", (int)(slash - spec), spec, name) : name;
+}
+
+const char *library_output_folder(Arena *a, const LibraryOptions *o) {
+  const char *folder = o->output ? o->output : beside_spec(a, o, "generated");
+  size_t len = strlen(folder);
+  while (len > 1 && folder[len - 1] == '/') len--;
+  return len ? arena_strndup(a, folder, len) : ".";
+}
+
+static bool is_folder(const char *path, struct stat *s) {
+  return stat(path, s) == 0 && S_ISDIR(s->st_mode);
+}
+
+const char *library_templates_folder(Arena *a, const LibraryOptions *o) {
+  struct stat near, own;
+  const char *given = o->templates ? o->templates : getenv("KGEN_TEMPLATES");
+  if (given && *given) return given;
+  const char *slash =
+      strrchr(program_folder, '/'); /* its folder's own folder: no ".." in messages */
+  const char *beside = beside_spec(a, o, "templates");
+  const char *program =
+      slash ? arena_printf(a, "%.*s/templates", (int)(slash - program_folder), program_folder)
+            : "../templates";
+  if (!*program_folder || !is_folder(program, &own)) return beside;
+  /* the same folder by two names: the relative one keeps absolute paths out of depfiles and
+  ** messages */
+  if (is_folder(beside, &near) && near.st_dev == own.st_dev && near.st_ino == own.st_ino)
+    return beside;
+  return program;
+}
+
+/* ---- finding things in it ------------------------------------------------------------------- */
+
+const Kernel *library_kernel(const Library *l, const char *name, int *index) {
+  for (int i = 0; i < l->spec->kernel_count; i++) {
+    if (strcmp(l->spec->kernels[i]->name, name) != 0) continue;
+    if (index) *index = i;
+    return l->spec->kernels[i];
+  }
+  return NULL;
+}
+
+const Kernel *library_kernel_named(const Command *command, const Library *l, const char *name,
+                                   int *index) {
+  const Kernel *k = library_kernel(l, name, index);
+  if (k) return k;
+  Arena *a = arena_new();
+  const char **names = arena_alloc(a, (size_t)l->spec->kernel_count * sizeof *names);
+  for (int i = 0; i < l->spec->kernel_count; i++) names[i] = l->spec->kernels[i]->name;
+  const char *near = nearest_name(name, names, l->spec->kernel_count);
+  if (near)
+    usage_error(command, "there is no kernel '%s' in %s; did you mean '%s'?", name, l->spec->file,
+                near);
+  else
+    usage_error(command, "there is no kernel '%s' in %s", name, l->spec->file);
+  arena_free(a);
+  return NULL;
+}
+
+/* ---- making it ------------------------------------------------------------------------------ */
+
+static bool wanted(const LibraryOptions *o, const Kernel *k) {
+  return !o->only || strcmp(o->only, k->name) == 0;
+}
+
+static void read_bodies(Arena *a, Library *l, const LibraryOptions *o, Diags *d) {
+  Language *language =
+      language_load(a, library_templates_folder(a, o), l->backends, l->backend_count, d);
+  for (int i = 0; language && i < l->spec->kernel_count; i++) {
+    const Kernel *k = l->spec->kernels[i];
+    for (int n = 0; n < k->port_count && wanted(o, k); n++)
+      if (!k->ports[n].absent) l->facts[i][n] = body_facts(a, language, k, &k->ports[n], d);
+  }
+  if (language) language_free(language);
+  if (!language && diags_errors(d) == 0) die("no kernel language and no word why");
+}
+
+/* The tables whose names never change come first: a build file can name the first output of the
+** depfile. */
+typedef struct Table {
+  const char *path;
+  char *(*emit)(Arena *a, const Library *l);
+} Table;
+static const Table tables[] = {
+    {"kernels.h", emit_header},  {"kernels.c", emit_tables},  {"texts.c", emit_texts},
+    {"kernels.json", emit_json}, {"PORTS.md", emit_ports_md},
+};
+enum { TABLES = sizeof tables / sizeof *tables };
+
+static void put_output(Output *o, const char *path, char *text, const char *from) {
+  const size_t len = strlen(text);
+  if (!content_holds(text, len)) content_stamp(text, len);
+  *o = (Output){.path = path, .text = text, .len = len, .from = from};
+}
+
+static void make_texts(Arena *a, Library *l, const LibraryOptions *o) {
+  const char *spec = path_from_spec(l->spec, l->spec->file);
+  int ports = 0;
+  for (int i = 0; i < l->spec->kernel_count; i++) ports += l->spec->kernels[i]->port_count;
+  l->outputs = arena_alloc(a, (size_t)(TABLES + ports) * sizeof *l->outputs);
+  l->output_count =
+      o->only ? 0 : TABLES; /* the tables are filled in last: texts.c is made of the rest */
+  for (int i = 0; i < l->spec->kernel_count; i++) {
+    const Kernel *k = l->spec->kernels[i];
+    for (int n = 0; n < k->port_count; n++) {
+      if (!l->facts[i][n]) continue;
+      const Port *p = &k->ports[n];
+      const char *from = arena_printf(a, "%s and %s", path_from_spec(l->spec, k->file), p->body);
+      put_output(&l->outputs[l->output_count++], port_file(a, k, p),
+                 emit_device(a, k, p, l->facts[i][n]), from);
+    }
+  }
+  for (int i = 0; i < TABLES && !o->only; i++)
+    put_output(&l->outputs[i], tables[i].path, tables[i].emit(a, l), spec);
+}
+
+Library *library_make(Arena *a, const LibraryOptions *o, Diags *d) {
+  Library *l = arena_alloc(a, sizeof *l);
+  l->backends = backends_load(a, library_templates_folder(a, o), &l->backend_count, d);
+  if (!l->backends || diags_errors(d)) return NULL;
+  l->spec = spec_load(a, spec_path(o), l->backends, l->backend_count, d);
+  if (!l->spec || diags_errors(d)) return NULL;
+  l->facts = arena_alloc(a, (size_t)l->spec->kernel_count * sizeof *l->facts);
+  for (int i = 0; i < l->spec->kernel_count; i++)
+    l->facts[i] = arena_alloc(a, (size_t)(l->spec->kernels[i]->port_count + 1) * sizeof **l->facts);
+  if (o->spec_only) return l;
+  read_bodies(a, l, o, d);
+  if (diags_errors(d)) return NULL;
+  for (int i = 0; i < l->spec->kernel_count; i++)
+    for (int n = 0; n < l->spec->kernels[i]->port_count; n++)
+      if (wanted(o, l->spec->kernels[i]) && !l->spec->kernels[i]->ports[n].absent &&
+          !l->facts[i][n])
+        die("no facts of %s and no word why", l->spec->kernels[i]->name);
+  for (int i = 0; i < l->spec->kernel_count; i++) args_align(l->spec->kernels[i], l->facts[i]);
+  make_texts(a, l, o);
+  return l;
+}
+
+Library *library_open(Arena *a, const LibraryOptions *o) {
+  Diags *d = diags_new(a);
+  Library *l = library_make(a, o, d);
+  diags_print(d, stderr, isatty(STDERR_FILENO));
+  return l;
+}
+
+/* ---- what it was made from ------------------------------------------------------------------ */
+
+static int by_text(const void *x, const void *y) {
+  return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+typedef struct Names {
+  const char **list;
+  int count, room;
+} Names;
+
+static void add_name(Arena *a, Names *n, const char *name) {
+  if (n->count == n->room) {
+    n->room = n->room ? n->room * 2 : 64;
+    const char **list = arena_alloc(a, (size_t)n->room * sizeof *list);
+    if (n->count) memcpy(list, n->list, (size_t)n->count * sizeof *list);
+    n->list = list;
+  }
+  n->list[n->count++] = name;
+}
+
+const char **library_reads(Arena *a, const Library *l, const LibraryOptions *o, int *count) {
+  Names n = {0};
+  const char *templates = library_templates_folder(a, o);
+  add_name(a, &n, templates); /* a backend or a library file that is added makes another result */
+  add_name(a, &n, arena_printf(a, "%s/lib", templates));
+  for (int i = 0; i < l->backend_count; i++) add_name(a, &n, l->backends[i]->file);
+  for (int i = 0; i < l->spec->read_count; i++) add_name(a, &n, l->spec->read_files[i]);
+  for (int i = 0; i < l->spec->kernel_count; i++)
+    for (int p = 0; p < l->spec->kernels[i]->port_count; p++)
+      for (int r = 0; l->facts[i][p] && r < l->facts[i][p]->read_count; r++)
+        add_name(a, &n, l->facts[i][p]->read_files[r]);
+  qsort(n.list, (size_t)n.count, sizeof *n.list, by_text);
+  int kept = 0;
+  for (int i = 0; i < n.count; i++)
+    if (kept == 0 || strcmp(n.list[kept - 1], n.list[i]) != 0) n.list[kept++] = n.list[i];
+  *count = kept;
+  return n.list;
+}

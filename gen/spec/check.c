@@ -1,0 +1,302 @@
+/* check.c: what must hold between the parts of a kernel, and between kernels.  See read.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "spec/read.h"
+
+enum { THREADS_MOST = 1024 }; /* in a group, on every backend there is */
+
+static bool is_dim_var(const Expr *e, void *index) {
+  return e->op == EX_VAR && e->kind == VAR_DIM && e->index == *(int *)index;
+}
+
+/* ---- dims ------------------------------------------------------------------------------------ */
+
+/* Alone, or as what a `when` chooses. */
+static bool binds(const Expr *e, int dim) {
+  if (e->op == EX_WHEN) return binds(e->b, dim) || binds(e->c, dim);
+  return is_dim_var(e, &dim);
+}
+
+static bool is_used(const Kernel *k, int dim) {
+  for (int i = 0; i < k->arg_count; i++)
+    for (int j = 0; j < k->args[i].rank; j++)
+      if (expr_any(k->args[i].shape[j], is_dim_var, &dim)) return true;
+  for (int i = 0; i < 3; i++)
+    if (expr_any(k->groups[i], is_dim_var, &dim)) return true;
+  for (int i = 0; i < k->require_count; i++)
+    if (expr_any(k->require[i], is_dim_var, &dim)) return true;
+  return false;
+}
+
+static void check_dims(Reader *r, Val top) {
+  const Kernel *k = r->k;
+  const Val dims = { 0, arena_printf(r->a, "%s: dims", top.label), where_key(top.where, "dims"),
+                     top.line };
+  for (int d = 0; d < k->dim_count; d++) {
+    bool bound = false;
+    for (int i = 0; i < k->arg_count; i++)
+      for (int j = 0; j < k->args[i].rank; j++) bound = bound || binds(k->args[i].shape[j], d);
+    if (bound) continue;
+    const Where *w = where_item(dims.where, d + 1);
+    const Place at = { k->file, w ? w->line : dims.where ? dims.where->line : top.line, 0 };
+    diag_add(r->d, at, is_used(k, d) ? D_DIM_UNBOUND : D_DIM_UNUSED, dims.label, k->dims[d]);
+  }
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static bool is_no_const(const Expr *e, void *found) {
+  if (e->op != EX_VAR || e->kind == VAR_CONST) return false;
+  *(const Expr **)found = e;
+  return true;
+}
+
+/* The constants of the n-th choice (mixed radix), the port's own values in place. */
+static void choose(const Kernel *k, const Port *p, int64_t n, int64_t *values) {
+  for (int i = k->const_count - 1; i >= 0; i--) {
+    const Const *c = &k->consts[i];
+    int64_t *value = &values[k->dim_count + i];
+    *value = c->values[c->in_key ? n % c->count : 0];
+    if (c->in_key) n /= c->count;
+    for (int j = 0; j < p->define_count; j++)
+      if (strcmp(p->defines[j].name, c->name) == 0) *value = p->defines[j].value;
+  }
+}
+
+static const char *with_consts(Arena *a, const Kernel *k, const int64_t *values, const char *text) {
+  const char *chosen = "";
+  for (int i = 0; i < k->const_count; i++)
+    if (k->consts[i].in_key)
+      chosen = arena_printf(a, "%s%s%s = %lld", chosen, *chosen ? ", " : " with ",
+                            k->consts[i].name, (long long)values[k->dim_count + i]);
+  return arena_printf(a, "%s%s", text, chosen);
+}
+
+/* One choice of constants; false: told of a fault. */
+static bool threads_fit(Reader *r, Place at, const char *label, const Port *p,
+                        const int64_t *values) {
+  const Kernel *k = r->k;
+  const Backend *b = p->backend;
+  const int most =
+      b->limits.threads && b->limits.threads < THREADS_MOST ? (int)b->limits.threads : THREADS_MOST;
+  int64_t n[3];
+  for (int i = 0; i < 3; i++) {
+    const char *text = expr_text(r->a, p->threads[i]);
+    if (!expr_eval(k, p->threads[i], values, &n[i])) {
+      diag_add(r->d, at, D_EXPR_FAILS, label, text, "it divides by zero or passes 64 bits");
+      return false;
+    }
+    if (n[i] < 1) {
+      const char *value = arena_printf(r->a, "%lld", (long long)n[i]);
+      diag_add(r->d, at, D_THREADS_VALUE, label, text, with_consts(r->a, k, values, value));
+      return false;
+    }
+  }
+  const bool fits = n[0] <= most && n[1] <= most && n[2] <= most && n[0] * n[1] * n[2] <= most;
+  if (fits) return true;
+  const char *text[3], *product = "more than 2^63";
+  for (int i = 0; i < 3; i++) text[i] = arena_printf(r->a, "%lld", (long long)n[i]);
+  if (n[0] <= INT32_MAX && n[1] <= INT32_MAX && n[2] == 1)
+    product = arena_printf(r->a, "%lld", (long long)(n[0] * n[1]));
+  else if (n[0] < 1 << 20 && n[1] < 1 << 20 && n[2] < 1 << 20)
+    product = arena_printf(r->a, "%lld", (long long)(n[0] * n[1] * n[2]));
+  diag_add(r->d, at, D_THREADS_MANY, label, text[0], text[1], text[2], product, b->title, most);
+  return false;
+}
+
+/* How many choices the constants of the key make; past the limit, some number past it. */
+static int64_t count_choices(const Kernel *k) {
+  int64_t n = 1;
+  for (int i = 0; i < k->const_count && n <= SPEC_INSTANCES; i++)
+    if (k->consts[i].in_key) n *= k->consts[i].count;
+  return n;
+}
+
+static bool consts_whole(const Kernel *k) {
+  for (int i = 0; i < k->const_count; i++)
+    if (k->consts[i].count == 0) return false;
+  return true;
+}
+
+static void check_threads(Reader *r, Val top) {
+  const Kernel *k = r->k;
+  const Where *launch = where_key(where_key(top.where, "launch"), "threads"),
+              *ports = where_key(top.where, "ports");
+  bool said = false; /* of the kernel's own threads */
+  for (int i = 0; i < k->port_count; i++) {
+    const Port *p = &k->ports[i];
+    if (p->absent || !p->threads[0] || !p->threads[1] || !p->threads[2]) continue;
+    const bool own = p->threads[0] != k->threads[0];
+    if (!own && said) continue;
+    const Where *w = own ? where_key(where_key(ports, p->backend->name), "threads") : launch;
+    const Place at = { k->file, w ? w->line : top.line, 0 };
+    const char *label =
+        own ? arena_printf(r->a, "%s: ports.%s.threads", top.label, p->backend->name)
+            : arena_printf(r->a, "%s: launch.threads", top.label);
+    const Expr *found = NULL;
+    bool fine = true;
+    for (int j = 0; j < 3; j++)
+      if (expr_any(p->threads[j], is_no_const, (void *)&found)) {
+        diag_add(r->d, at, D_THREADS_VARY, label, expr_text(r->a, p->threads[j]),
+                 found->kind == VAR_DIM ? "dim" : "scalar", found->name);
+        fine = false;
+      }
+    const int64_t choices = consts_whole(k) ? count_choices(k) : 0;
+    for (int64_t n = 0; fine && n < choices && n < SPEC_INSTANCES; n++) {
+      int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = { 0 };
+      choose(k, p, n, values);
+      fine = threads_fit(r, at, label, p, values);
+    }
+    said = said || (!own && !fine);
+  }
+}
+
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+static void check_buffers(Reader *r, Val top) {
+  const Kernel *k = r->k;
+  for (int i = 0; i < k->port_count; i++) {
+    const Backend *b = k->ports[i].backend;
+    if (k->ports[i].absent || !b->limits.buffers || k->arg_count + 1 <= (int)b->limits.buffers ||
+        r->args_over)
+      continue;
+    diag_add(r->d, val_place(r, top), D_ARGS_BUFFERS, top.label, k->arg_count, k->arg_count + 1,
+             b->title, (int)b->limits.buffers);
+  }
+}
+
+static double count_instances(const Kernel *k) { /* 32^24 is far past 64 bits */
+  double n = 1;
+  for (int i = 0; i < k->type_count; i++) n *= k->types[i].count;
+  for (int i = 0; i < k->const_count; i++)
+    if (k->consts[i].in_key) n *= k->consts[i].count;
+  return n;
+}
+
+static void check_instances(Reader *r, Val top) {
+  const double n = count_instances(r->k);
+  if (n > (double)SPEC_INSTANCES)
+    diag_add(r->d, val_place(r, top), D_INSTANCES, top.label, arena_printf(r->a, "%.0f", n),
+             (int)SPEC_INSTANCES);
+}
+
+void spec_kernel_check(Reader *r, Val top) {
+  check_instances(r, top);
+  check_buffers(r, top);
+  check_threads(r, top);
+  if (!r->bad_names && !r->bad_shapes) check_dims(r, top);
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+typedef struct Known {
+  const Kernel *k;
+  const Case *c;
+} Known;
+
+static bool is_unknown(const Expr *e, void *what) {
+  const Known *known = what;
+  return e->op == EX_VAR && !known->c->given[expr_var_number(known->k, e)];
+}
+
+/* With constants that the case leaves open, any choice must do: those expressions are left to the
+** launch. */
+void spec_case_check(Reader *r, Val v, const Case *c) {
+  const Kernel *k = r->k;
+  Case full = *c;
+  for (int i = 0; i < k->const_count; i++) {
+    if (k->consts[i].in_key || k->consts[i].count == 0) continue;
+    full.values[k->dim_count + i] = k->consts[i].values[0];
+    full.given[k->dim_count + i] = true;
+  }
+  Known known = { k, &full };
+  for (int i = 0; i < k->require_count; i++) {
+    int64_t holds = 1;
+    if (expr_any(k->require[i], is_unknown, &known)) continue;
+    const char *text = arena_printf(r->a, "'%s'", expr_text(r->a, k->require[i]));
+    if (!expr_eval(k, k->require[i], full.values, &holds))
+      diag_add(r->d, val_place(r, v), D_EXPR_FAILS, v.label, expr_text(r->a, k->require[i]),
+               "it divides by zero or passes 64 bits");
+    else if (!holds) diag_add(r->d, val_place(r, v), D_CASE_REQUIRE, v.label, text);
+  }
+  for (int i = 0; i < k->arg_count; i++)
+    for (int j = 0; j < k->args[i].rank; j++) {
+      const Expr *e = k->args[i].shape[j];
+      int64_t extent;
+      if (expr_any(e, is_unknown, &known)) continue;
+      const char *why = NULL;
+      if (!expr_eval(k, e, full.values, &extent)) why = "divides by zero or passes 64 bits";
+      else if (extent < 0) why = arena_printf(r->a, "is %lld", (long long)extent);
+      if (why)
+        diag_add(r->d, val_place(r, v), D_CASE_SHAPE, v.label, k->args[i].name, j + 1,
+                 arena_printf(r->a, "'%s' %s", expr_text(r->a, e), why));
+    }
+}
+
+/* ---- kernels beside each other --------------------------------------------------------------- */
+
+typedef struct Ranked {
+  const Kernel *k;
+  int rank;
+} Ranked; /* rank: the order in which they were read */
+
+static int by_name(const void *x, const void *y) {
+  const Ranked *p = x, *q = y;
+  const int d = strcmp(p->k->name, q->k->name);
+  return d ? d : p->rank - q->rank;
+}
+
+static bool names_whole(const Kernel *k) {
+  const double n = count_instances(k);
+  return n >= 1 && n <= (double)SPEC_INSTANCES;
+}
+
+static int by_text(const void *x, const void *y) {
+  return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static const char **sorted_names(Arena *a, const Kernel *k, int *count) {
+  const Instance *list = kernel_instances(a, k, count);
+  const char **names = arena_alloc(a, (size_t)*count * sizeof *names);
+  for (int i = 0; i < *count; i++) names[i] = instance_name(a, k, &list[i]);
+  qsort(names, (size_t)*count, sizeof *names, by_text);
+  return names;
+}
+
+/* The longer name is the shorter one with more behind an underscore, so the two can spell one
+** instance alike. */
+static void check_pair(SpecRun *run, const Ranked *x, const Ranked *y) {
+  if (!names_whole(x->k) || !names_whole(y->k)) return;
+  int n, m;
+  const char **p = sorted_names(run->a, x->k, &n), **q = sorted_names(run->a, y->k, &m);
+  const Kernel *first = x->rank < y->rank ? x->k : y->k, *later = first == x->k ? y->k : x->k;
+  for (int i = 0, j = 0; i < n && j < m;) {
+    const int d = strcmp(p[i], q[j]);
+    if (d == 0) {
+      diag_add(run->d, (Place){ later->file, later->line, 0 }, D_INSTANCE_TWICE, later->name, p[i],
+               first->name, first->file, first->line);
+      return;
+    }
+    if (d < 0) i++;
+    else j++;
+  }
+}
+
+void spec_kernels_check(SpecRun *run) {
+  const int n = run->kernel_count;
+  Ranked *sorted = arena_alloc(run->a, (size_t)n * sizeof *sorted);
+  for (int i = 0; i < n; i++) sorted[i] = (Ranked){ run->kernels[i], i };
+  qsort(sorted, (size_t)n, sizeof *sorted, by_name);
+  for (int i = 0; i < n; i++) { /* names that begin alike stand together */
+    const Kernel *k = sorted[i].k;
+    const size_t len = strlen(k->name);
+    for (int j = i + 1; j < n && strncmp(sorted[j].k->name, k->name, len) == 0; j++) {
+      const Kernel *other = sorted[j].k;
+      if (other->name[len] == '_') check_pair(run, &sorted[i], &sorted[j]);
+      else if (other->name[len] == 0 && j == i + 1)
+        diag_add(run->d, (Place){ other->file, other->line, 0 }, D_KERNEL_TWICE, other->name,
+                 k->file, k->line);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/* source.c: the files of a specification, read and found to be text.  See read.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "spec/read.h"
+
+static bool is_tail(const unsigned char *s, size_t i, size_t len) {
+  return i < len && (s[i] & 0xC0) == 0x80;
+}
+
+/* Bytes of the character at s[i]; 0: none (cut short, overlong, a surrogate, past U+10FFFF). */
+static size_t utf8_length(const unsigned char *s, size_t i, size_t len) {
+  const unsigned char c = s[i];
+  if (c < 0x80) return 1;
+  if (c < 0xC2 || c > 0xF4 || !is_tail(s, i + 1, len)) return 0;
+  if (c < 0xE0) return 2;
+  const unsigned char second = s[i + 1];
+  if ((c == 0xE0 && second < 0xA0) || (c == 0xED && second > 0x9F)) return 0;
+  if ((c == 0xF0 && second < 0x90) || (c == 0xF4 && second > 0x8F)) return 0;
+  if (!is_tail(s, i + 2, len)) return 0;
+  if (c < 0xF0) return 3;
+  return is_tail(s, i + 3, len) ? 4 : 0;
+}
+
+size_t spec_utf8_bad(const char *s, size_t len) {
+  const unsigned char *bytes = (const unsigned char *)s;
+  for (size_t i = 0; i < len;) {
+    const size_t n = utf8_length(bytes, i, len);
+    if (n == 0) return i;
+    i += n;
+  }
+  return len;
+}
+
+const char *spec_folder_of(Arena *a, const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (!slash) return "";
+  return slash == path ? "/" : arena_strndup(a, path, (size_t)(slash - path));
+}
+
+const char *spec_joined(Arena *a, const char *folder, const char *path) {
+  if (!*folder) return path;
+  return arena_printf(a, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", path);
+}
+
+static void find_lines(Arena *a, SpecSource *s) {
+  int n = 1;
+  for (size_t i = 0; i < s->len; i++) n += s->text[i] == '\n';
+  s->lines = arena_alloc(a, (size_t)(n + 1) * sizeof *s->lines);
+  s->lines[s->line_count++] = s->text;
+  for (size_t i = 0; i < s->len; i++)
+    if (s->text[i] == '\n') s->lines[s->line_count++] = s->text + i + 1;
+  s->lines[n] = s->text + s->len; /* where a line after the last would start */
+}
+
+/* Each class of fault is told of once, at its first place: a binary file has thousands. */
+static bool is_text(SpecRun *run, const SpecSource *s) {
+  if (s->len > 0 && s->text[0] == LUA_SIGNATURE[0]) {
+    diag_add(run->d, (Place){ s->path, 0, 0 }, D_SPEC_BYTECODE);
+    return false;
+  }
+  bool nul = false, bad = false, large = false;
+  for (int i = 0; i < s->line_count; i++) {
+    const char *line = s->lines[i];
+    const size_t len = (size_t)(s->lines[i + 1] - line);
+    const Place at = { s->path, i + 1, 0 };
+    const char *zero = nul ? NULL : memchr(line, 0, len);
+    if (zero) diag_add(run->d, at, D_SPEC_NUL, (int)(zero - line) + 1);
+    nul = nul || zero;
+    const size_t wrong = bad ? len : spec_utf8_bad(line, len);
+    if (wrong < len)
+      diag_add(run->d, at, D_SPEC_UTF8, (unsigned)(unsigned char)line[wrong], (int)wrong + 1);
+    bad = bad || wrong < len;
+    if (len > SPEC_LINE_BYTES && !large)
+      diag_add(run->d, at, D_SPEC_LINE, len, (int)SPEC_LINE_BYTES);
+    large = large || len > SPEC_LINE_BYTES;
+  }
+  return !nul && !bad && !large;
+}
+
+SpecSource *spec_source_read(SpecRun *run, const char *path) {
+  SpecSource *s = arena_alloc(run->a, sizeof *s);
+  const char *why;
+  s->path = path;
+  s->result = LUA_NOREF;
+  s->text = file_read(run->a, path, &s->len, &why);
+  if (!s->text) {
+    diag_add(run->d, (Place){ path, 0, 0 }, D_SPEC_FILE, why);
+    return NULL;
+  }
+  char *real = realpath(path, NULL);
+  s->real = arena_strdup(run->a, real ? real : path);
+  free(real);
+  find_lines(run->a, s);
+  run->sources =
+      spec_grow(run->a, run->sources, run->source_count, &run->source_room, sizeof *run->sources);
+  run->sources[run->source_count++] = s;
+  return is_text(run, s) ? s : NULL;
+}

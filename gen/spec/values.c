@@ -1,0 +1,311 @@
+/* values.c: Lua values to C ones; each function knows how to complain.  See read.h. */
+#include <math.h>
+#include <string.h>
+
+#include "spec/read.h"
+
+Place val_place(const Reader *r, Val v) { return (Place){ r->k->file, v.line, 0 }; }
+
+static Val child(Reader *r, Val parent, const Where *where, const char *label) {
+  luaL_checkstack(r->L, 8, NULL);
+  return (Val){ lua_gettop(r->L), label, where, where ? where->line : parent.line };
+}
+
+Val val_field(Reader *r, Val table, const char *key) {
+  luaL_checkstack(r->L, 8, NULL);
+  if (lua_istable(r->L, table.at)) lua_getfield(r->L, table.at, key);
+  else lua_pushnil(r->L);
+  const bool top = strchr(table.label, ':') == NULL; /* the kernel's own name stands first */
+  return child(r, table, where_key(table.where, key),
+               arena_printf(r->scratch, top ? "%s: %s" : "%s.%s", table.label, key));
+}
+
+Val val_item(Reader *r, Val table, int index) {
+  luaL_checkstack(r->L, 8, NULL);
+  if (lua_istable(r->L, table.at)) lua_geti(r->L, table.at, index);
+  else lua_pushnil(r->L);
+  return child(r, table, where_item(table.where, index),
+               arena_printf(r->scratch, "%s[%d]", table.label, index));
+}
+
+bool val_nil(const Reader *r, Val v) { return lua_isnil(r->L, v.at); }
+bool val_poison(const Reader *r, Val v) { return spec_is_poison(r->L, v.at); }
+
+/* A text as it may stand in a message: short, plain. */
+static const char *quoted(Arena *a, const char *s, size_t len) {
+  if (strlen(s) != len || spec_utf8_bad(s, len) < len) return "a text that is not plain UTF-8";
+  size_t cut = len > 40 ? 37 : len;
+  char *copy = arena_strndup(a, s, cut);
+  copy[spec_utf8_bad(copy, strlen(copy))] = 0;
+  for (char *c = copy; *c; c++)
+    if ((unsigned char)*c < 0x20 || *c == 0x7F) *c = ' ';
+  return arena_printf(a, "'%s%s'", copy, cut < len ? "..." : "");
+}
+
+const char *val_text(const Reader *r, Val v) {
+  lua_State *L = r->L;
+  size_t len;
+  switch (lua_type(L, v.at)) {
+  case LUA_TNIL: return "nothing";
+  case LUA_TBOOLEAN: return lua_toboolean(L, v.at) ? "true" : "false";
+  case LUA_TNUMBER:
+    if (lua_isinteger(L, v.at))
+      return arena_printf(r->a, "%lld", (long long)lua_tointeger(L, v.at));
+    return spec_float_text(r->a, lua_tonumber(L, v.at));
+  case LUA_TSTRING: {
+    const char *s = lua_tolstring(L, v.at, &len);
+    return quoted(r->a, s, len);
+  }
+  case LUA_TTABLE: return "a table";
+  case LUA_TUSERDATA:
+    if (spec_to_expr(L, v.at)) return "an expression";
+    if (spec_to_absent(L, v.at)) return "an absent port";
+    return "a kernel";
+  default: return arena_printf(r->a, "a %s", luaL_typename(L, v.at));
+  }
+}
+
+static bool wrong_type(Reader *r, Val v, const char *expected) {
+  if (!val_poison(r, v))
+    diag_add(r->d, val_place(r, v), D_FIELD_TYPE, v.label, val_text(r, v), expected);
+  return false;
+}
+
+bool val_is_table(Reader *r, Val v, const char *expected) {
+  return lua_istable(r->L, v.at) || wrong_type(r, v, expected);
+}
+
+bool val_required(Reader *r, Val table, Val field, const char *key, const char *expected) {
+  if (!val_nil(r, field)) return true;
+  diag_add(r->d, val_place(r, table), D_FIELD_MISSING, table.label, key, expected);
+  return false;
+}
+
+bool val_string(Reader *r, Val v, const char *expected, const char **out) {
+  if (lua_type(r->L, v.at) != LUA_TSTRING) return wrong_type(r, v, expected);
+  size_t len;
+  const char *s = lua_tolstring(r->L, v.at, &len), *fault = NULL;
+  for (size_t i = 0; i < len && !fault; i++) {
+    const unsigned char c = (unsigned char)s[i];
+    if (c == 0) fault = "a NUL byte";
+    else if (c == '\n' || c == '\r') fault = "a line break";
+    else if (c < 0x20 || c == 0x7F)
+      fault = arena_printf(r->a, "a control character (0x%02x)", (unsigned)c);
+  }
+  const size_t bad = spec_utf8_bad(s, len);
+  if (!fault && bad < len)
+    fault = arena_printf(r->a, "a byte that is not valid UTF-8 (0x%02x)",
+                         (unsigned)(unsigned char)s[bad]);
+  if (fault) diag_add(r->d, val_place(r, v), D_TEXT_BAD, v.label, fault);
+  else if (strspn(s, " ") == len) diag_add(r->d, val_place(r, v), D_TEXT_EMPTY, v.label, expected);
+  else {
+    *out = arena_strndup(r->a, s, len);
+    return true;
+  }
+  return false;
+}
+
+bool val_int(Reader *r, Val v, int64_t low, int64_t high, int64_t *out) {
+  if (lua_type(r->L, v.at) != LUA_TNUMBER) return wrong_type(r, v, "an integer");
+  const lua_Integer n = lua_tointeger(r->L, v.at);
+  if (!lua_isinteger(r->L, v.at))
+    diag_add(r->d, val_place(r, v), D_INT_FLOAT, v.label, val_text(r, v));
+  else if (n < low || n > high)
+    diag_add(r->d, val_place(r, v), D_INT_RANGE, v.label, val_text(r, v),
+             arena_printf(r->a, "%lld", (long long)low),
+             arena_printf(r->a, "%lld", (long long)high));
+  else {
+    *out = n;
+    return true;
+  }
+  return false;
+}
+
+bool val_number(Reader *r, Val v, const char *expected, double *out) {
+  if (lua_type(r->L, v.at) != LUA_TNUMBER) return wrong_type(r, v, expected);
+  *out = lua_tonumber(r->L, v.at);
+  return true;
+}
+
+static bool is_among(const char *s, const char *const *names, int n) {
+  for (int i = 0; i < n; i++)
+    if (strcmp(s, names[i]) == 0) return true;
+  return false;
+}
+
+/* A key that should not be there. */
+static void unknown_key(Reader *r, Val table, const Key *key, const char *const *names, int n) {
+  Place at = val_place(r, table);
+  if (!key->is_string) {
+    const Where *w =
+        key->number > 0 && key->number < 1000 ? where_item(table.where, (int)key->number) : NULL;
+    if (w) at.line = w->line;
+    diag_add(r->d, at, D_FIELD_UNKNOWN, table.label,
+             arena_printf(r->a, "[%lld]", (long long)key->number), "");
+    return;
+  }
+  const char *shown = quoted(r->a, key->string, key->len);
+  if (*shown != '\'') shown = "'?'";
+  const char *name = arena_strndup(r->a, shown + 1, strlen(shown) - 2);
+  const Where *w = where_key(table.where, name);
+  if (w) at.line = w->line;
+  diag_add(r->d, at, D_FIELD_UNKNOWN, table.label, name, spec_suggest(r->a, name, names, n));
+}
+
+void val_fields(Reader *r, Val table, const char *const *names, int count) {
+  int n, others;
+  const Key *keys = spec_keys(r->run, table.at, &n, &others);
+  for (int i = 0; i < n; i++)
+    if (!keys[i].is_string || !is_among(keys[i].string, names, count))
+      unknown_key(r, table, &keys[i], names, count);
+  if (others > 0)
+    diag_add(r->d, val_place(r, table), D_FIELD_UNKNOWN, table.label, "(a key that is no text)",
+             "");
+}
+
+int val_list(Reader *r, Val v, const char *expected, int most, const char *const *also,
+             int also_count) {
+  if (!val_is_table(r, v, expected)) return -1;
+  const lua_Unsigned size = lua_rawlen(r->L, v.at);
+  if (size > (lua_Unsigned)most) {
+    diag_add(r->d, val_place(r, v), D_LIST_LONG, v.label,
+             arena_printf(r->a, "%llu", (unsigned long long)size), most);
+    return -1;
+  }
+  int n, others, entries = 0;
+  const Key *keys = spec_keys(r->run, v.at, &n, &others);
+  for (int i = 0; i < n; i++) {
+    if (keys[i].is_string) {
+      if (!is_among(keys[i].string, also, also_count))
+        unknown_key(r, v, &keys[i], also, also_count);
+    } else if (keys[i].number == entries + 1) {
+      entries++;
+    } else if (keys[i].number > entries && keys[i].number <= most) {
+      diag_add(r->d, val_place(r, v), D_LIST_HOLE, v.label, entries + 1);
+      return -1;
+    } else {
+      unknown_key(r, v, &keys[i], also, also_count);
+    }
+  }
+  if (others > 0)
+    diag_add(r->d, val_place(r, v), D_FIELD_UNKNOWN, v.label, "(a key that is no text)", "");
+  return entries;
+}
+
+int val_dtype(Reader *r, Val v) {
+  const char *name;
+  if (!val_string(r, v, "a dtype", &name)) return -1;
+  const int dtype = dtype_find(name);
+  if (dtype >= 0) return dtype;
+  const char *names[DTYPES];
+  for (int i = 0; i < DTYPES; i++) names[i] = dtype_info[i].name;
+  const char *hint = spec_suggest(r->a, name, names, DTYPES);
+  if (!*hint) {
+    for (int i = 0; i < DTYPES; i++)
+      hint = arena_printf(r->a, "%s%s%s", hint, i ? ", " : "; expected one of ", names[i]);
+  }
+  diag_add(r->d, val_place(r, v), D_DTYPE_UNKNOWN, v.label, name, hint);
+  return -1;
+}
+
+/* ---- expressions ----------------------------------------------------------------------------- */
+
+static int find(const char *name, const char *const *names, int n) {
+  for (int i = 0; i < n; i++)
+    if (names[i] && strcmp(name, names[i]) == 0) return i;
+  return -1;
+}
+
+static int kernel_names(const Kernel *k, VarKind kind, const char **names) {
+  const int n = kind == VAR_DIM     ? k->dim_count
+                : kind == VAR_CONST ? k->const_count
+                                    : k->scalar_count;
+  for (int i = 0; i < n; i++)
+    names[i] = kind == VAR_DIM     ? k->dims[i]
+               : kind == VAR_CONST ? k->consts[i].name
+                                   : k->scalars[i].name;
+  return n;
+}
+
+static const char *const kind_name[] = {
+  [VAR_DIM] = "dim", [VAR_CONST] = "constant", [VAR_SCALAR] = "scalar"
+};
+static const char *const kind_word[] = {
+  [VAR_DIM] = "dim", [VAR_CONST] = "const", [VAR_SCALAR] = "scalar"
+};
+
+/* NULL: unknown, and said (unless a declaration failed, which was said already). */
+static Expr *look_up(Reader *r, const char *label, Place at, VarKind kind, const char *name) {
+  const char *names[MAX_CONSTS + MAX_DIMS + MAX_SCALARS];
+  int n = kernel_names(r->k, kind, names);
+  const int index = find(name, names, n);
+  if (index < 0) {
+    if (r->bad_names) return NULL;
+    const char *hint = NULL;
+    for (VarKind other = VAR_DIM; other <= VAR_SCALAR; other++) {
+      const char *others[MAX_CONSTS + MAX_DIMS + MAX_SCALARS];
+      if (other != kind && find(name, others, kernel_names(r->k, other, others)) >= 0)
+        hint = arena_printf(r->a, "; it is a %s: write %s.%s", kind_name[other], kind_word[other],
+                            name);
+    }
+    diag_add(r->d, at, D_VAR_UNKNOWN, label, kind_name[kind], name,
+             hint ? hint : spec_suggest(r->a, name, names, n));
+    return NULL;
+  }
+  if (kind == VAR_SCALAR && r->k->scalars[index].dtype == DT_F32) {
+    diag_add(r->d, at, D_VAR_FLOAT, label, name);
+    return NULL;
+  }
+  Expr *e = arena_alloc(r->a, sizeof *e);
+  *e = (Expr){ .op = EX_VAR, .kind = kind, .index = index, .name = names[index] };
+  return e;
+}
+
+bool expr_is_condition(const Kernel *k, const Expr *e) {
+  if (e->op == EX_VAR) return e->kind == VAR_CONST && k->consts[e->index].is_bool;
+  if (e->op == EX_WHEN) return expr_is_condition(k, e->b) && expr_is_condition(k, e->c);
+  return e->op >= EX_EQ && e->op <= EX_NOT;
+}
+
+static bool condition(Reader *r, const char *label, Place at, const Expr *e) {
+  if (expr_is_condition(r->k, e)) return true;
+  diag_add(r->d, at, D_NOT_CONDITION, label, arena_printf(r->a, "'%s'", expr_text(r->a, e)),
+           "for example dim.D:ge(1)");
+  return false;
+}
+
+/* The recorded tree with its names looked up.  NULL when something in it is wrong; all of it is
+** looked at. */
+static Expr *resolve(Reader *r, const char *label, const RawExpr *raw) {
+  if (raw->op == EX_VAR) return look_up(r, label, raw->at, raw->kind, raw->name);
+  Expr *e = arena_alloc(r->a, sizeof *e);
+  *e = (Expr){ .op = raw->op, .value = raw->value };
+  if (raw->a) e->a = resolve(r, label, raw->a);
+  if (raw->b) e->b = resolve(r, label, raw->b);
+  if (raw->c) e->c = resolve(r, label, raw->c);
+  if ((raw->a && !e->a) || (raw->b && !e->b) || (raw->c && !e->c)) return NULL;
+  const bool logic = raw->op == EX_AND || raw->op == EX_OR || raw->op == EX_NOT;
+  if ((logic || raw->op == EX_WHEN) && !condition(r, label, raw->at, e->a)) return NULL;
+  if ((raw->op == EX_AND || raw->op == EX_OR) && !condition(r, label, raw->at, e->b)) return NULL;
+  return e;
+}
+
+Expr *val_expr(Reader *r, Val v, bool dims_by_name, const char *expected) {
+  lua_State *L = r->L;
+  const RawExpr *raw = spec_to_expr(L, v.at);
+  if (raw) return resolve(r, v.label, raw);
+  if (lua_type(L, v.at) == LUA_TSTRING && dims_by_name) {
+    const char *name;
+    return val_string(r, v, expected, &name) ? look_up(r, v.label, val_place(r, v), VAR_DIM, name)
+                                             : NULL;
+  }
+  if (lua_type(L, v.at) == LUA_TNUMBER) {
+    int64_t n;
+    if (!val_int(r, v, 0, UINT32_MAX, &n)) return NULL;
+    Expr *e = arena_alloc(r->a, sizeof *e);
+    *e = (Expr){ .op = EX_INT, .value = n };
+    return e;
+  }
+  wrong_type(r, v, expected);
+  return NULL;
+}

@@ -1,0 +1,423 @@
+/* kernels_c.c: generated/kernels.c.  What a specification says as C tables for the runtime, and the
+** launchers over them. */
+#include "tables/inner.h"
+
+#include <string.h>
+
+#include "tables/ctext.h"
+#include "tables/tables.h"
+
+static const char *const op_name[] = {
+    /* by ExprOp */
+    "INT", "VAR", "ADD", "SUB", "MUL", "DIV", "MOD", "CEIL_DIV", "MIN", "MAX",
+    "EQ",  "NE",  "LT",  "LE",  "GT",  "GE",  "AND", "OR",       "NOT", "WHEN",
+};
+static const char *const dtype_symbol[DTYPES] = {
+    "KG_F32", "KG_F16", "KG_BF16", "KG_I8",  "KG_U8",  "KG_I16",
+    "KG_U16", "KG_I32", "KG_U32",  "KG_I64", "KG_U64",
+};
+static const char *const named_slots[] = {"metal", "cuda", "rocm"};
+enum { SLOTS = 3 };
+
+/* ---- expressions: each distinct one of a kernel is a table of its own ------------------------ */
+
+typedef struct Tables { /* of the kernel at hand */
+  Buf *b;
+  Arena *a;
+  const Kernel *k;
+  int count, room;
+  const Expr **list;
+  int require_count; /* with the dims' ranges */
+  const Expr **require;
+} Tables;
+
+static int expr_steps(const Expr *e) {
+  return e ? 1 + expr_steps(e->a) + expr_steps(e->b) + expr_steps(e->c) : 0;
+}
+
+static void put_steps(Tables *t, const Expr *e) {
+  if (!e) return;
+  put_steps(t, e->a);
+  put_steps(t, e->b);
+  put_steps(t, e->c);
+  buf_printf(t->b, "{KG_OP_%s, ", op_name[e->op]);
+  put_c_int(t->b, e->op == EX_VAR ? expr_var_number(t->k, e) : e->op == EX_INT ? e->value : 0);
+  buf_puts(t->b, "}, ");
+}
+
+static int expr_index(const Tables *t, const Expr *e) {
+  const char *text = expr_text(t->a, e);
+  for (int i = 0; i < t->count; i++)
+    if (strcmp(expr_text(t->a, t->list[i]), text) == 0) return i;
+  return -1;
+}
+
+static void add_expr(Tables *t, const Expr *e) {
+  if (expr_index(t, e) >= 0) return;
+  if (t->count == t->room) {
+    t->room = t->room ? t->room * 2 : 32;
+    const Expr **list = arena_alloc(t->a, (size_t)t->room * sizeof *list);
+    if (t->count) memcpy(list, t->list, (size_t)t->count * sizeof *list);
+    t->list = list;
+  }
+  buf_puts(t->b, "/* ");
+  put_c_comment(t->b, expr_text(t->a, e));
+  buf_printf(t->b, " */\nstatic const kg_step %s_e%d[] = {", t->k->name, t->count);
+  put_steps(t, e);
+  t->b->len -= 2;
+  buf_puts(t->b, "};\n");
+  t->list[t->count++] = e;
+}
+
+/* A kg_expr: {"rows", 1, fused_xielu_e0}. */
+static void put_expr(Tables *t, const Expr *e) {
+  buf_puts(t->b, "{");
+  put_c_string(t->b, expr_text(t->a, e));
+  buf_printf(t->b, ", %d, %s_e%d}", expr_steps(e), t->k->name, expr_index(t, e));
+}
+
+static Expr *const *port_threads(const Kernel *k, const Port *p) {
+  return p->threads[0] ? p->threads : k->threads;
+}
+
+static void put_exprs(Tables *t) {
+  const Kernel *k = t->k;
+  for (int i = 0; i < k->arg_count; i++)
+    for (int d = 0; d < k->args[i].rank; d++) add_expr(t, k->args[i].shape[d]);
+  for (int i = 0; i < t->require_count; i++) add_expr(t, t->require[i]);
+  for (int i = 0; i < k->port_count; i++) {
+    const Port *p = &k->ports[i];
+    if (p->absent) continue;
+    for (int n = 0; n < 3; n++) add_expr(t, port_expr(t->a, p, k->groups[n]));
+    for (int n = 0; n < 3; n++) add_expr(t, port_expr(t->a, p, port_threads(k, p)[n]));
+  }
+  if (t->count) buf_puts(t->b, "\n");
+}
+
+/* ---- types, constants, dims, scalars, arguments ---------------------------------------------- */
+
+static void put_params(Buf *b, const Kernel *k) {
+  if (k->type_count) buf_printf(b, "static const kg_type_param %s_types[] = {\n", k->name);
+  for (int i = 0; i < k->type_count; i++) {
+    buf_printf(b, "  {\"%s\", ", k->types[i].name);
+    for (int n = 0; n < k->types[i].count; n++)
+      buf_printf(b, "%s1u << %s", n ? " | " : "", dtype_symbol[k->types[i].dtypes[n]]);
+    buf_puts(b, "},\n");
+  }
+  if (k->type_count) buf_puts(b, "};\n");
+  for (int i = 0; i < k->const_count; i++) {
+    buf_printf(b, "static const int64_t %s_const%d_values[] = {", k->name, i);
+    for (int n = 0; n < k->consts[i].count; n++) {
+      if (n) buf_puts(b, ", ");
+      put_c_int(b, k->consts[i].values[n]);
+    }
+    buf_puts(b, "};\n");
+  }
+  if (k->const_count) buf_printf(b, "static const kg_const_param %s_consts[] = {\n", k->name);
+  for (int i = 0; i < k->const_count; i++) {
+    const Const *c = &k->consts[i];
+    buf_printf(b,
+               "  {.name = \"%s\", .is_bool = %s, .in_key = %s, .count = %d, .values = "
+               "%s_const%d_values},\n",
+               c->name, c->is_bool ? "true" : "false", c->in_key ? "true" : "false", c->count,
+               k->name, i);
+  }
+  if (k->const_count) buf_puts(b, "};\n");
+  if (k->dim_count) buf_printf(b, "static const char *const %s_dims[] = {", k->name);
+  for (int i = 0; i < k->dim_count; i++) buf_printf(b, "%s\"%s\"", i ? ", " : "", k->dims[i]);
+  if (k->dim_count) buf_puts(b, "};\n");
+  if (k->scalar_count) buf_printf(b, "static const kg_scalar_param %s_scalars[] = {", k->name);
+  for (int i = 0; i < k->scalar_count; i++)
+    buf_printf(b, "%s{\"%s\", %s}", i ? ", " : "", k->scalars[i].name,
+               dtype_symbol[k->scalars[i].dtype]);
+  if (k->scalar_count) buf_puts(b, "};\n");
+}
+
+static void put_args(Tables *t) {
+  const Kernel *k = t->k;
+  Buf *b = t->b;
+  for (int i = 0; i < k->arg_count; i++) {
+    if (k->args[i].rank == 0) continue;
+    buf_printf(b, "/* %s */\nstatic const kg_expr %s_arg%d_shape[] = {", k->args[i].name, k->name,
+               i);
+    for (int d = 0; d < k->args[i].rank; d++) {
+      if (d) buf_puts(b, ", ");
+      put_expr(t, k->args[i].shape[d]);
+    }
+    buf_puts(b, "};\n");
+  }
+  buf_printf(b, "static const kg_arg %s_args[] = {\n", k->name);
+  for (int i = 0; i < k->arg_count; i++) {
+    const Arg *arg = &k->args[i];
+    buf_printf(b, "  {.name = \"%s\", .output = %s, ", arg->name, arg->output ? "true" : "false");
+    if (arg->type >= 0)
+      buf_printf(b, ".type = %d /* %s */, ", arg->type, k->types[arg->type].name);
+    else
+      buf_printf(b, ".type = -1, .dtype = %s, ", dtype_symbol[arg->dtype]);
+    if (arg->rank)
+      buf_printf(b, ".rank = %d, .shape = %s_arg%d_shape", arg->rank, k->name, i);
+    else
+      buf_puts(b, ".rank = 0, .shape = NULL");
+    if (arg->align) buf_printf(b, ", .align = %u", arg->align);
+    buf_puts(b, "},\n");
+  }
+  buf_puts(b, "};\n");
+  if (t->require_count) buf_printf(b, "static const kg_expr %s_require[] = {\n", k->name);
+  for (int i = 0; i < t->require_count; i++) {
+    buf_puts(b, "  ");
+    put_expr(t, t->require[i]);
+    buf_puts(b, ",\n");
+  }
+  if (t->require_count) buf_puts(b, "};\n");
+}
+
+/* ---- ports ----------------------------------------------------------------------------------- */
+
+const char *text_symbol(Arena *a, const Kernel *k, const Port *p) {
+  return arena_printf(a, "kg_text_%s_%s", p->backend->name, k->name);
+}
+
+static uint32_t most_shared(const Port *p, const Facts *f) {
+  uint32_t most = 0;
+  for (int w = 0; f && w < WAVES; w++)
+    if ((p->waves & (1u << w)) && f->shared_bytes[w] > most) most = f->shared_bytes[w];
+  return most;
+}
+
+static void put_axes(Tables *t, const char *field, const Port *p, Expr *const e[3]) {
+  buf_printf(t->b, "  .%s = {", field);
+  for (int i = 0; i < 3; i++) {
+    if (i) buf_puts(t->b, ", ");
+    put_expr(t, port_expr(t->a, p, e[i]));
+  }
+  buf_puts(t->b, "},\n");
+}
+
+static void put_port(Tables *t, const Port *p, const Facts *f) {
+  Buf *b = t->b;
+  const Kernel *k = t->k;
+  static const char *const waves[] = {"0", "KG_WAVE32", "KG_WAVE64", "KG_WAVE32 | KG_WAVE64"};
+  buf_printf(b, "\nextern const char %s[];\n", text_symbol(t->a, k, p));
+  buf_printf(b, "static const char *const %s_%s_options[] = {", k->name, p->backend->name);
+  for (int i = 0; i < p->backend->option_count; i++) {
+    put_c_string(b, p->backend->options[i]);
+    buf_puts(b, ", ");
+  }
+  buf_puts(b, "NULL};\n");
+  buf_printf(b, "static const kg_port %s_%s_port = {\n  .backend = ", k->name, p->backend->name);
+  put_c_string(b, p->backend->name);
+  buf_puts(b, ",\n  .file = ");
+  put_c_string(b, port_file(t->a, k, p));
+  buf_printf(b, ",\n  .text = %s,\n  .options = %s_%s_options,\n  .waves = %s,\n",
+             text_symbol(t->a, k, p), k->name, p->backend->name, waves[p->waves & 3]);
+  put_axes(t, "groups", p, k->groups);
+  put_axes(t, "threads", p, port_threads(k, p));
+  buf_printf(b, "  .shared_bytes = %u,\n};\n", most_shared(p, f));
+}
+
+static int slot_of(const Backend *backend) {
+  for (int i = 0; backend->slot && i < SLOTS; i++)
+    if (strcmp(backend->slot, named_slots[i]) == 0) return i;
+  return -1;
+}
+
+static void put_ports(Tables *t) {
+  Buf *b = t->b;
+  const Kernel *k = t->k;
+  const Port *slots[SLOTS] = {0};
+  int others = 0;
+  for (int i = 0; i < k->port_count; i++) {
+    const int slot = slot_of(k->ports[i].backend);
+    if (slot >= 0)
+      slots[slot] = &k->ports[i];
+    else if (others++ == 0)
+      buf_printf(b, "\nstatic const kg_other_port %s_others[] = {\n", k->name);
+    if (slot >= 0) continue;
+    const Port *p = &k->ports[i];
+    buf_printf(b, "  {\"%s\", ", p->backend->name);
+    if (p->absent) {
+      buf_puts(b, "NULL, ");
+      put_c_string(b, p->absent);
+    } else {
+      buf_printf(b, "&%s_%s_port, NULL", k->name, p->backend->name);
+    }
+    buf_puts(b, "},\n");
+  }
+  if (others) buf_puts(b, "  {NULL, NULL, NULL},\n};\n");
+
+  buf_printf(b, "\nconst KernelPorts %s_ports = {\n  .kernel = \"%s\",\n  .fallback = ", k->name,
+             k->name);
+  if (k->fallback)
+    put_c_string(b, k->fallback);
+  else
+    buf_puts(b, "NULL");
+  buf_puts(b, ",\n");
+  int empty = 0;
+  for (int i = 0; i < SLOTS; i++) {
+    if (slots[i] && !slots[i]->absent) {
+      buf_printf(b, "  .%s = &%s_%s_port,\n", named_slots[i], k->name, slots[i]->backend->name);
+    } else {
+      buf_printf(b, "  .%s = NULL,\n", named_slots[i]);
+      empty++;
+    }
+  }
+  if (empty) buf_puts(b, "  .why = {");
+  for (int i = 0; i < SLOTS; i++) {
+    if (slots[i] && !slots[i]->absent) continue;
+    buf_printf(b, ".%s = ", named_slots[i]);
+    put_c_string(b, slots[i] ? slots[i]->absent : "kgen was given no such backend");
+    if (--empty)
+      buf_puts(b, ", ");
+    else
+      buf_puts(b, "},\n");
+  }
+  if (others) buf_printf(b, "  .others = %s_others,\n", k->name);
+  buf_puts(b, "};\n");
+}
+
+/* ---- the kernel, its argument block, its functions ------------------------------------------- */
+
+static void put_list(Buf *b, const Kernel *k, const char *count, const char *list, int n) {
+  buf_printf(b, "  .%s = %d, .%s = ", count, n, list);
+  if (n)
+    buf_printf(b, "%s_%s,\n", k->name, list);
+  else
+    buf_puts(b, "NULL,\n");
+}
+
+static void put_kernel(Buf *b, const Kernel *k, int require_count) {
+  buf_printf(b, "\nconst kg_kernel %s_kernel = {\n  .name = \"%s\",\n  .summary = ", k->name,
+             k->name);
+  put_c_string(b, k->summary ? k->summary : "");
+  buf_puts(b, ",\n");
+  put_list(b, k, "type_count", "types", k->type_count);
+  put_list(b, k, "const_count", "consts", k->const_count);
+  put_list(b, k, "dim_count", "dims", k->dim_count);
+  put_list(b, k, "scalar_count", "scalars", k->scalar_count);
+  put_list(b, k, "arg_count", "args", k->arg_count);
+  put_list(b, k, "require_count", "require", require_count);
+  buf_printf(b, "  .ports = &%s_ports,\n", k->name);
+  buf_puts(b, "};\n");
+}
+
+static void put_block(Buf *b, const Kernel *k) {
+  BlockField fields[MAX_FIELDS];
+  uint32_t bytes;
+  const int n = argument_block(k, fields, &bytes);
+  buf_printf(b, "\n/* The argument block: the entry's parameter list, in C. */\nstruct %s_args {\n",
+             k->name);
+  for (int i = 0; i < n; i++) {
+    const BlockField *f = &fields[i];
+    const Dtype d = f->kind == 's' ? k->scalars[f->index].dtype : DT_U32;
+    if (f->kind == 'p')
+      buf_printf(b, "  %svoid *%s;\n", k->args[f->index].output ? "" : "const ", f->name);
+    else
+      buf_printf(b, "  %s %s;\n",
+                 d == DT_F32   ? "float"
+                 : d == DT_I32 ? "int32_t"
+                               : "uint32_t",
+                 f->name);
+  }
+  buf_puts(b, "};\n");
+  for (int i = 0; i < n; i++)
+    buf_printf(b,
+               "_Static_assert(offsetof(struct %s_args, %s) == %u, \"%s: %s is not where its entry "
+               "expects it\");\n",
+               k->name, fields[i].name, fields[i].offset, k->name, fields[i].name);
+  buf_printf(b,
+             "_Static_assert(sizeof(struct %s_args) == %u, \"%s: the argument block has another "
+             "size\");\n",
+             k->name, bytes, k->name);
+}
+
+/* A name for a local variable that is none of the parameters'. */
+static const char *local_name(Arena *a, const Kernel *k, const char *name) {
+  bool taken = false;
+  for (int i = 0; i < k->arg_count; i++) taken |= strcmp(k->args[i].name, name) == 0;
+  for (int i = 0; i < k->scalar_count; i++) taken |= strcmp(k->scalars[i].name, name) == 0;
+  for (int i = 0; i < k->const_count; i++) taken |= strcmp(k->consts[i].name, name) == 0;
+  return taken ? local_name(a, k, arena_printf(a, "%s_", name)) : name;
+}
+
+static void put_functions(Buf *b, Arena *a, const Kernel *k) {
+  buf_printf(
+      b,
+      "\nbool %s_available(const kg_device *device) { return kg_has_port(&%s_ports, device); }\n\n",
+      k->name, k->name);
+  put_launcher(b, k);
+  buf_puts(b, " {\n");
+  const char *tensors = local_name(a, k, "tensors"), *scalars = "NULL", *consts = "NULL";
+  buf_printf(b, "  const kg_tensor %s[] = {", tensors);
+  for (int i = 0; i < k->arg_count; i++)
+    buf_printf(b, "%skg_tensor_at(%s)", i ? ", " : "", k->args[i].name);
+  buf_puts(b, "};\n");
+  if (k->scalar_count) {
+    scalars = local_name(a, k, "scalars");
+    buf_printf(b, "  const kg_scalar %s[] = {", scalars);
+    for (int i = 0; i < k->scalar_count; i++)
+      buf_printf(b, "%s{.%s = %s}", i ? ", " : "", dtype_info[k->scalars[i].dtype].name,
+                 k->scalars[i].name);
+    buf_puts(b, "};\n");
+  }
+  if (k->const_count) {
+    consts = local_name(a, k, "consts");
+    buf_printf(b, "  const int64_t %s[] = {", consts);
+    for (int i = 0; i < k->const_count; i++) {
+      if (i) buf_puts(b, ", ");
+      if (k->consts[i].in_key)
+        buf_puts(b, k->consts[i].name);
+      else
+        put_c_int(b, k->consts[i].values[0]);
+    }
+    buf_puts(b, "};\n");
+  }
+  const char *call = local_name(a, k, "call");
+  buf_printf(
+      b, "  const kg_call %s = {&%s_kernel, %s, %s, %s};\n  return kg_launch(device, &%s);\n}\n",
+      call, k->name, tensors, scalars, consts, call);
+}
+
+char *emit_tables(Arena *a, const Library *l) {
+  Buf b = {0};
+  put_banner(&b, l, "kernels.c: the tables behind kernels.h.");
+  buf_puts(&b,
+           "#include \"kernels.h\"\n\n"
+           "_Static_assert(sizeof(void *) == 8, \"the device entries take 64-bit addresses\");\n\n"
+           "/* A null pointer becomes a tensor that no kernel accepts, so that kg_launch says "
+           "which one it was. */\n"
+           "static kg_tensor kg_tensor_at(const kg_tensor *t) {\n"
+           "  return t ? *t : (kg_tensor){.data = NULL, .dtype = KG_DTYPES, .rank = -1};\n}\n");
+  for (int i = 0; i < l->spec->kernel_count; i++) {
+    const Kernel *k = l->spec->kernels[i];
+    Tables t = {.b = &b, .a = a, .k = k};
+    t.require = kernel_requires(a, k, &t.require_count);
+    put_kernel_rule(&b, k);
+    put_exprs(&t);
+    put_params(&b, k);
+    put_args(&t);
+    for (int n = 0; n < k->port_count; n++)
+      if (!k->ports[n].absent) put_port(&t, &k->ports[n], l->facts ? l->facts[i][n] : NULL);
+    put_ports(&t);
+    put_kernel(&b, k, t.require_count);
+    put_block(&b, k);
+    put_functions(&b, a, k);
+  }
+  if (l->spec->path_count) buf_puts(&b, "\n/* ---- paths ---- */\n");
+  for (int i = 0; i < l->spec->path_count; i++) {
+    const Path *p = l->spec->paths[i];
+    buf_printf(&b, "\nbool %s_available(const kg_device *device) {\n  return ", p->name);
+    for (int n = 0; n < p->kernel_count; n++)
+      buf_printf(&b, "%s%s_available(device)", n ? " && " : "", p->kernels[n]);
+    buf_puts(&b, ";\n}\n");
+  }
+  buf_puts(&b, "\n/* ---- all of them ---- */\n\nconst kg_kernel *const kg_kernels[] = {\n");
+  for (int i = 0; i < l->spec->kernel_count; i++)
+    buf_printf(&b, "  &%s_kernel,\n", l->spec->kernels[i]->name);
+  buf_printf(&b, "  NULL,\n};\nconst int kg_kernel_count = %d;\n", l->spec->kernel_count);
+  Buf lines = {0};
+  put_c_lines(&lines, b.s);
+  char *text = arena_strndup(a, lines.s, lines.len);
+  buf_free(&b);
+  buf_free(&lines);
+  return text;
+}

@@ -1,0 +1,324 @@
+/* compile.c: every text put to every real compiler that is here, and what each must refuse.
+** See verify.h.
+**
+** An instance of one width given to a target of the other must not compile, and the compiler's own
+** log must name the kernel: that shows the guard at work and not some other fault.  What comes out
+** is put beside what the specification says: width, group size, shared memory, argument block. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "devices/code_object.h"
+#include "verify/verify.h"
+
+typedef struct Job {
+  int tool, target, row;
+  int wave; /* of the text */
+  bool refuse;
+} Job;
+
+/* ---- tools ----------------------------------------------------------------------------------- */
+
+/* What kgen knows of a target's width, for those that --target names. */
+static int target_wave(const char *target) {
+  if (strncmp(target, "gfx", 3) != 0) return 32;
+  const size_t digits = strcspn(target + 3, ":");
+  return digits == 3 && (target[3] == '8' || target[3] == '9') ? 64 : 32;
+}
+
+static void tool_targets(Verify *v, VerifyTool *t, Compiler *c) {
+  for (int i = 0; v->only_targets == NULL && i < compiler_target_count(c) && i < MAX_TRIED; i++)
+    t->targets[t->target_count++] = compiler_target(c, i);
+  for (int i = 0; v->only_targets != NULL && v->only_targets[i] != NULL; i++)
+    if (t->target_count < MAX_TRIED && compiler_knows(c, v->only_targets[i]))
+      t->targets[t->target_count++] =
+          (CompilerTarget){v->only_targets[i], target_wave(v->only_targets[i])};
+}
+
+static bool has_port(const Verify *v, const char *backend) {
+  for (int i = 0; i < v->row_count; i++)
+    if (strcmp(v->rows[i].port->backend->name, backend) == 0) return true;
+  return false;
+}
+
+/* "hipRTC 7.2.53211": "7.2". */
+static const char *brief_of(Arena *a, const char *title) {
+  const char *number = strpbrk(title, "0123456789");
+  if (number == NULL) return title;
+  const size_t major = strspn(number, "0123456789");
+  const size_t minor = number[major] == '.' ? 1 + strspn(number + major + 1, "0123456789") : 0;
+  return arena_printf(a, "%.*s", (int)(major + minor), number);
+}
+
+/* A target that no compiler here knows was not tried, which must not look as if all were well. */
+static void check_targets(Verify *v) {
+  for (int i = 0; v->only_targets != NULL && v->only_targets[i] != NULL; i++) {
+    bool known = false;
+    for (int t = 0; t < v->tool_count; t++)
+      for (int n = 0; n < v->tools[t].target_count; n++)
+        known = known || strcmp(v->tools[t].targets[n].name, v->only_targets[i]) == 0;
+    if (!known)
+      verify_found(v, VERIFY_COMPILE, -1, NULL, NULL, (VerifyPlace){0},
+                   "no compiler that is here knows the target \"%s\"", v->only_targets[i]);
+  }
+}
+
+void verify_compile_tools(Verify *v) {
+  for (int i = 0; i < compilers_count(v->compilers); i++) {
+    Compiler *c = compilers_get(v->compilers, i);
+    const char *why = NULL;
+    if (!has_port(v, compiler_backend(c)) || !verify_wants(v, compiler_name(c))) continue;
+    VerifyTool *t = verify_tool(v, VERIFY_COMPILE, compiler_name(c), compiler_backend(c));
+    if (t == NULL) return;
+    t->compiler = i;
+    if (!compiler_ready(c, &why)) {
+      t->why = arena_strdup(v->arena, why);
+      continue;
+    }
+    t->title = arena_strdup(v->arena, compiler_title(c));
+    t->brief = brief_of(v->arena, t->title);
+    if (strncmp(t->title, "hipRTC ", 7) != 0)
+      t->brief = arena_printf(v->arena, "%.*s-%s", (int)strcspn(t->title, " "), t->title, t->brief);
+    tool_targets(v, t, c);
+    if (t->target_count == 0 && v->only_targets != NULL)
+      v->tool_count--; /* not what is asked for */
+  }
+  check_targets(v);
+}
+
+/* ---- what came out --------------------------------------------------------------------------- */
+
+static VerifyPlace place_of(const VerifyRow *row, const VerifyTool *t, const Job *job) {
+  return (VerifyPlace){row->name, t->name, t->targets[job->target].name, NULL};
+}
+
+static VerifyPlace job_place(Verify *v, const void *jobs, int number, const Kernel **kernel) {
+  const Job *job = (const Job *)jobs + number;
+  *kernel = v->rows[job->row].kernel;
+  return place_of(&v->rows[job->row], &v->tools[job->tool], job);
+}
+
+static int64_t group_threads(const VerifyRow *row) {
+  const Kernel *k = row->kernel;
+  const Port *p = row->port;
+  int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = {0}, all = 1;
+  Arena *a = arena_new();
+  for (int i = 0; i < k->const_count; i++) values[k->dim_count + i] = row->instance->consts[i];
+  for (int i = 0; i < 3; i++) {
+    int64_t n = 1;
+    const Expr *e = port_expr(a, p, p->threads[i] != NULL ? p->threads[i] : k->threads[i]);
+    if (e != NULL && !expr_eval(k, e, values, &n)) n = 0;
+    all *= n;
+  }
+  arena_free(a);
+  return all;
+}
+
+/* A code object says what it was compiled for. */
+static void check_code_object(Verify *v, int number, const Job *job, const Compiled *r) {
+  const VerifyRow *row = &v->rows[job->row];
+  const VerifyTool *t = &v->tools[job->tool];
+  const VerifyPlace at = place_of(row, t, job);
+  const char *backend = row->port->backend->name;
+  const int wave = t->targets[job->target].wave;
+  const uint32_t counted = row->facts->instance_shared[wave == 64][row->instance_index];
+  kg_code_object o;
+  kg_error error;
+  BlockField fields[MAX_FIELDS];
+  uint32_t block;
+  argument_block(row->kernel, fields, &block);
+  if (kg_code_object_read(r->object.bytes, r->object.size, row->name, &o, &error) != KG_OK) {
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, backend, at, "%s", error.message);
+    return;
+  }
+  if (o.wave != 0 && (int)o.wave != wave)
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, backend, at,
+                 "the code object is for %u lanes, and the instance for %d", o.wave, wave);
+  if (o.threads != group_threads(row))
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, backend, at,
+                 "the code object is for at most %u threads in a group, and a launch has %lld",
+                 o.threads, (long long)group_threads(row));
+  if (o.shared_bytes > counted)
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, backend, at,
+                 "the code object takes %u bytes of shared memory, and kgen counted %u",
+                 o.shared_bytes, counted);
+  if (o.argument_bytes != 0 && (o.argument_bytes > block || block - o.argument_bytes >= 8))
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, backend, at,
+                 "the code object's arguments end at byte %u, and the launcher's block at %u",
+                 o.argument_bytes, block);
+}
+
+/* The largest number that stands in the text after `word`; -1: the word is not there. */
+static long highest(const char *text, const char *word) {
+  long most = -1;
+  for (const char *at = text; (at = strstr(at, word)) != NULL; at += strlen(word)) {
+    const long n = strtol(at + strlen(word), NULL, 10);
+    if (n > most) most = n;
+  }
+  return most;
+}
+
+/* Metal's own compiler is not here to say so. */
+static void check_limits(Verify *v, int number, const Job *job, const char *text) {
+  const VerifyRow *row = &v->rows[job->row];
+  const Backend *b = row->port->backend;
+  const VerifyPlace at = place_of(row, &v->tools[job->tool], job);
+  const uint32_t shared = row->facts->instance_shared[job->wave == 64][row->instance_index];
+  const long buffers = highest(text, "[[buffer(") + 1;
+  const int64_t threads = group_threads(row);
+  if (b->limits.buffers > 0 && buffers > (long)b->limits.buffers)
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, b->name, at, "%ld buffers, and %s has %u",
+                 buffers, b->title, b->limits.buffers);
+  if (b->limits.shared > 0 && shared > b->limits.shared)
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, b->name, at,
+                 "%u bytes of shared memory, and %s has %u", shared, b->title, b->limits.shared);
+  if (b->limits.threads > 0 && threads > (int64_t)b->limits.threads)
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, b->name, at,
+                 "%lld threads in a group, and %s takes %u", (long long)threads, b->title,
+                 b->limits.threads);
+}
+
+/* From the first error's line on: warnings can stand before it. */
+static const char *first_error(const char *log) {
+  const char *e = strstr(log, "error:");
+  while (e != NULL && e > log && e[-1] != '\n') e--;
+  return e != NULL ? e : log;
+}
+
+static const char *log_of(const Compiled *r) {
+  if (r->status == KG_COMPILE_FAILED && r->log != NULL && r->log[0] != 0)
+    return first_error(r->log);
+  return r->error.message;
+}
+
+static void judge_refusal(Verify *v, int number, const Job *job, const Compiled *r) {
+  VerifyRow *row = &v->rows[job->row], *first = &v->rows[row->first];
+  const VerifyTool *t = &v->tools[job->tool];
+  const VerifyPlace at = place_of(row, t, job);
+  char sign[256];
+  snprintf(sign, sizeof sign, "kgen: %.200s: ", row->kernel->name);
+  const bool refused = r->status == KG_COMPILE_FAILED;
+  const bool named = refused && r->log != NULL && strstr(r->log, sign) != NULL;
+  if (!refused && r->status == KG_OK)
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, row->port->backend->name, at,
+                 "the text's guard lets an instance for %d lanes through, and the target has %d",
+                 job->wave, t->targets[job->target].wave);
+  else if (!named)
+    verify_found(
+        v, VERIFY_COMPILE, number, row->kernel, row->port->backend->name, at,
+        "an instance for %d lanes is refused, but not by the guard, which names the kernel:\n%s",
+        job->wave, log_of(r));
+  pthread_mutex_lock(&v->lock);
+  first->refusals[job->tool]++;
+  first->refused[job->tool] += named;
+  v->refusals++;
+  pthread_mutex_unlock(&v->lock);
+}
+
+static void judge_compiled(Verify *v, int number, const Job *job, const Compiled *r,
+                           const char *text) {
+  VerifyRow *row = &v->rows[job->row];
+  const VerifyTool *t = &v->tools[job->tool];
+  if (r->status != KG_OK)
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, row->port->backend->name,
+                 place_of(row, t, job), "%s", log_of(r));
+  else if (strcmp(t->backend, "hip") == 0)
+    check_code_object(v, number, job, r);
+  check_limits(v, number, job, text);
+  pthread_mutex_lock(&v->lock);
+  row->wanted[job->tool]++;
+  if (r->status == KG_OK) {
+    row->good[job->tool]++;
+    row->compiled[job->tool] |= 1u << job->target;
+  }
+  v->checks[VERIFY_COMPILE]++;
+  pthread_mutex_unlock(&v->lock);
+}
+
+/* The group size that a text declares is an expression of its own constants: a line for its
+** compiler to say that it is the launch's. */
+static const char *group_size_line(Arena *a, const VerifyRow *row, const char *text) {
+  static const char word[] = "[[max_total_threads_per_threadgroup(";
+  const char *from = strstr(text, word), *to = from == NULL ? NULL : strstr(from, ")]]");
+  if (to == NULL) return "";
+  from += sizeof word - 1;
+  return arena_printf(
+      a, "\n#line 1 \"%s\"\nstatic_assert((%.*s) == %lld, \"the threads of a launch\");\n",
+      row->name, (int)(to - from), from, (long long)group_threads(row));
+}
+
+/* ---- the work -------------------------------------------------------------------------------- */
+
+static void compile_one(VerifyWorker *w, int number) {
+  Verify *v = w->v;
+  const Job *job = (const Job *)w->jobs + number;
+  const VerifyRow *row = &v->rows[job->row];
+  const VerifyTool *t = &v->tools[job->tool];
+  const Backend *b = row->port->backend;
+  Arena *a = arena_new();
+  const Output *port = library_output(v->library, port_file(a, row->kernel, row->port));
+  const char **options = arena_alloc(a, ((size_t)b->option_count + 1) * sizeof *options);
+  for (int i = 0; i < b->option_count; i++) options[i] = b->options[i];
+  const char *block = instance_block(a, row->kernel, row->instance, job->wave, port->path);
+  const kg_source source = {
+      .kernel = row->kernel->name,
+      .entry = row->name,
+      .text = arena_printf(a, "%s%s%s", block, port->text, group_size_line(a, row, port->text)),
+      .file = port->path,
+      .options = options,
+      .wave = job->wave};
+  Compiled r;
+  compiler_compile(compilers_get(w->compilers, t->compiler), &source, t->targets[job->target].name,
+                   &r);
+  if (job->refuse)
+    judge_refusal(v, number, job, &r);
+  else
+    judge_compiled(v, number, job, &r, source.text);
+  compiled_free(&r);
+  arena_free(a);
+}
+
+/* The first target of each width is given the other width's text, if the port has one.  A backend
+** of one width is given the width that it does not have. */
+static int refusals_of(const Verify *v, int tool, int row, Job *to) {
+  const VerifyTool *t = &v->tools[tool];
+  const Port *p = v->rows[row].port;
+  bool done[WAVES] = {false};
+  int count = 0;
+  for (int i = 0; i < t->target_count; i++) {
+    const int wide = t->targets[i].wave == 64, other = !wide;
+    const bool both = (p->backend->waves & 3u) == 3u;
+    if (done[wide] || (both && (p->waves & (1u << other)) == 0)) continue;
+    done[wide] = true;
+    to[count++] =
+        (Job){.tool = tool, .target = i, .row = row, .wave = wide ? 32 : 64, .refuse = true};
+  }
+  return count;
+}
+
+static int jobs_of(const Verify *v, int tool, int row, Job *to) {
+  const VerifyTool *t = &v->tools[tool];
+  const VerifyRow *r = &v->rows[row];
+  int count = 0;
+  if (strcmp(t->backend, r->port->backend->name) != 0) return 0;
+  for (int i = 0; i < t->target_count; i++)
+    if (r->port->waves & (1u << (t->targets[i].wave == 64)))
+      to[count++] = (Job){.tool = tool, .target = i, .row = row, .wave = t->targets[i].wave};
+  if (r->first == row) count += refusals_of(v, tool, row, to + count);
+  return count;
+}
+
+void verify_compile(Verify *v) {
+  Arena *a = arena_new();
+  const size_t room = (size_t)v->row_count * (size_t)v->tool_count * (MAX_TRIED + WAVES) + 1;
+  Job *list = arena_alloc(a, room * sizeof *list);
+  int *group = arena_alloc(a, room * sizeof *group), count = 0;
+  for (int row = 0; row < v->row_count; row++)
+    for (int t = 0; t < v->tool_count; t++) {
+      if (v->tools[t].stage != VERIFY_COMPILE || !verify_usable(v, t)) continue;
+      const int more = jobs_of(v, t, row, list + count);
+      for (int i = 0; i < more; i++) group[count + i] = t;
+      count += more;
+    }
+  verify_work(v, &(VerifyWork){VERIFY_COMPILE, list, count, group, compile_one, job_place});
+  arena_free(a);
+}

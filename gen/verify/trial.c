@@ -1,0 +1,316 @@
+/* trial.c: makes the data of a trial and runs it.  The comparison is compare.c's.  See trial.h. */
+#include "verify/trial.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "verify/compare.h"
+#include "verify/element.h"
+#include "spec/spec.h"
+
+static const int64_t data_limit = INT64_C(4)
+                                  << 30; /* bytes of doubles and int64s, both hands together */
+
+/* ---- random numbers by counter: an element's value depends on nothing else ------------- */
+
+/* The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
+uint64_t trial_hash(uint64_t x) {
+  x += UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return x ^ (x >> 31);
+}
+
+static double uniform(uint64_t bits) {
+  return ((double)(bits >> 11) + 0.5) * 0x1p-53;
+} /* in (0, 1) */
+
+/* Standard normal, by Box and Muller. */
+static double normal(uint64_t key, uint64_t index) {
+  const double u = uniform(trial_hash(key ^ trial_hash(2 * index))), v = uniform(trial_hash(key ^ trial_hash(2 * index + 1)));
+  return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
+}
+
+/* ---- data ----------------------------------------------------------------------------------- */
+
+Instance case_instance(const Kernel *k, const Case *c, const Dtype *types) {
+  Instance i = {0};
+  for (int t = 0; t < k->type_count; t++) i.types[t] = types[t];
+  for (int n = 0; n < k->const_count; n++) {
+    const int v = k->dim_count + n;
+    i.consts[n] = k->consts[n].in_key && c->given[v] ? c->values[v] : k->consts[n].values[0];
+  }
+  return i;
+}
+
+static kg_dtype dtype_of(const Kernel *k, const Instance *i, int arg) {
+  const Arg *a = &k->args[arg];
+  return (kg_dtype)(a->type >= 0 ? i->types[a->type] : a->dtype);
+}
+
+/* Dims, constants and scalars under their names, as a reference asks for them. */
+static void values_set(Arena *a, TrialData *d, const Case *c) {
+  const Kernel *k = d->kernel;
+  const int count = k->dim_count + k->const_count + k->scalar_count;
+  ref_value *v = arena_alloc(a, ((size_t)count + 1) * sizeof *v);
+  int n = 0;
+  for (int i = 0; i < k->dim_count; i++, n++) v[n] = (ref_value){k->dims[i], c->values[n], 0};
+  for (int i = 0; i < k->const_count; i++, n++)
+    v[n] = (ref_value){k->consts[i].name, d->instance.consts[i], 0};
+  for (int i = 0; i < k->scalar_count; i++, n++)
+    v[n] = (ref_value){k->scalars[i].name, c->values[n], c->reals[i]};
+  for (int i = 0; i < count; i++) {
+    const int s = i - k->dim_count - k->const_count;
+    if (s >= 0 && k->scalars[s].dtype == DT_F32) {
+      v[i].real = (double)(float)v[i].real;
+      v[i].whole = fabs(v[i].real) < 0x1p62 ? (int64_t)v[i].real : 0;
+    } else {
+      v[i].real = (double)v[i].whole;
+    }
+    d->values[i] = v[i].whole;
+  }
+  d->want.value_count = count;
+  d->want.values = v;
+}
+
+/* A fill may have set scalars: they are rounded to their dtype, and its changes of anything else
+** are undone. */
+static void scalars_take(TrialData *d) {
+  const Kernel *k = d->kernel;
+  const int first = k->dim_count + k->const_count;
+  for (int i = 0; i < d->want.value_count; i++) {
+    ref_value *v = &d->want.values[i];
+    if (i < first) {
+      v->whole = d->values[i];
+      v->real = (double)v->whole;
+      continue;
+    }
+    switch (k->scalars[i - first].dtype) {
+    case DT_F32:
+      d->scalars[i - first].f32 = (float)v->real;
+      v->real = (double)(float)v->real;
+      v->whole = fabs(v->real) < 0x1p62 ? (int64_t)v->real : 0;
+      break;
+    case DT_I32:
+      v->whole = d->scalars[i - first].i32 = (int32_t)v->whole;
+      v->real = (double)v->whole;
+      break;
+    default: v->whole = d->scalars[i - first].u32 = (uint32_t)v->whole; v->real = (double)v->whole;
+    }
+    d->values[i] = v->whole;
+  }
+}
+
+/* ---- requirements: a fill and a reference may count on them ---------------------------------- */
+
+typedef struct Named {
+  const Kernel *kernel;
+  const int64_t *values;
+  uint64_t named; /* bits by expr_var_number */
+  bool scalars;
+  Buf text;
+} Named;
+
+static bool name_values(const Expr *e, void *what) {
+  Named *n = what;
+  if (e->op != EX_VAR) return false;
+  const int v = expr_var_number(n->kernel, e);
+  if (!(n->named >> v & 1))
+    buf_printf(&n->text, "%s%s = %lld", n->named ? ", " : "", e->name, (long long)n->values[v]);
+  n->named |= UINT64_C(1) << v;
+  n->scalars = n->scalars || e->kind == VAR_SCALAR;
+  return false;
+}
+
+const char *requirement_broken(Arena *a, const Kernel *k, const int64_t *values, bool scalars) {
+  int count;
+  const Expr **require = kernel_requires(a, k, &count);
+  const char *why = NULL;
+  for (int i = 0; i < count && why == NULL; i++) {
+    Named named = {.kernel = k, .values = values};
+    int64_t holds = 0;
+    expr_any(require[i], name_values, &named);
+    const bool now = scalars || !named.scalars,
+               computed = !now || expr_eval(k, require[i], values, &holds);
+    if (now && !(computed && holds))
+      why = arena_printf(a, "it requires %s, which %s (%s)", expr_text(a, require[i]),
+                         computed ? "does not hold" : "cannot be computed", named.text.s);
+    buf_free(&named.text);
+  }
+  return why;
+}
+
+/* "weight has shape (D)": what could not be computed, in the user's terms. */
+static bool tensor_set(Arena *a, TrialData *d, int arg, int64_t *budget, const char **why) {
+  const Kernel *k = d->kernel;
+  const Arg *from = &k->args[arg];
+  ref_tensor *t = &d->want.tensors[arg];
+  *t = (ref_tensor){.name = from->name,
+                    .dtype = (ref_dtype)dtype_of(k, &d->instance, arg),
+                    .rank = from->rank,
+                    .count = 1};
+  for (int i = 0; i < from->rank; i++) {
+    int64_t n;
+    if (!expr_eval(k, from->shape[i], d->values, &n) || n < 0) {
+      *why = arena_printf(a, "the shape of %s cannot be computed: %s", from->name,
+                          expr_text(a, from->shape[i]));
+      return false;
+    }
+    t->shape[i] = n;
+    t->count = n > 0 && t->count > INT64_MAX / n ? INT64_MAX : t->count * n;
+  }
+  if (t->count > *budget / 16) {
+    *why = arena_printf(a, "the data would take more than %lld GiB", (long long)(data_limit >> 30));
+    return false;
+  }
+  *budget -= 16 * t->count;
+  const size_t count = (size_t)t->count + 1; /* never empty */
+  if (element_is_float((kg_dtype)t->dtype)) t->real = arena_alloc(a, count * sizeof *t->real);
+  else t->whole = arena_alloc(a, count * sizeof *t->whole);
+  return true;
+}
+
+/* An input's bytes; the reference then reads what the kernel will read. */
+static void input_round(Arena *a, TrialData *d, int arg) {
+  ref_tensor *t = &d->want.tensors[arg];
+  const kg_dtype dtype = (kg_dtype)t->dtype;
+  d->bytes[arg] = arena_alloc(a, (size_t)t->count * kg_dtype_bytes(dtype) + 1);
+  for (int64_t i = 0; i < t->count; i++) {
+    const uint64_t bits = t->real ? element_bits_of_real(dtype, t->real[i])
+                                  : element_bits_of_whole(dtype, t->whole[i]);
+    element_put_bits(dtype, d->bytes[arg], i, bits);
+    if (t->real) t->real[i] = element_real(dtype, bits);
+    else t->whole[i] = element_whole(dtype, bits);
+  }
+}
+
+TrialData *trial_data(Arena *a, const Kernel *k, const Instance *instance, const Case *c,
+                      const Reference *reference, uint64_t seed, const char **why) {
+  if (!reference->compute) {
+    *why = arena_printf(a, "no reference result: %s", reference->why);
+    return NULL;
+  }
+  TrialData *d = arena_alloc(a, sizeof *d);
+  d->kernel = k;
+  d->instance = *instance;
+  d->reference = reference;
+  d->want.kernel = k->name;
+  d->want.tensor_count = k->arg_count;
+  d->want.tensors = arena_alloc(a, MAX_ARGS * sizeof *d->want.tensors);
+  values_set(a, d, c);
+  *why = requirement_broken(a, k, d->values, false); /* a fill may still set scalars */
+  if (*why != NULL) return NULL;
+  int64_t budget = data_limit;
+  for (int i = 0; i < k->arg_count; i++)
+    if (!tensor_set(a, d, i, &budget, why)) return NULL;
+  for (int i = 0; i < k->input_count; i++) {
+    ref_tensor *t = &d->want.tensors[i];
+    const uint64_t key = trial_hash(seed ^ trial_hash((uint64_t)i + 1));
+    for (int64_t e = 0; t->real && e < t->count; e++) t->real[e] = normal(key, (uint64_t)e);
+  }
+  if (reference->fill) reference->fill(&d->want, c->fill ? c->fill : "", seed);
+  scalars_take(d);
+  *why = requirement_broken(a, k, d->values, true);
+  if (*why != NULL) return NULL;
+  for (int i = 0; i < k->input_count; i++) input_round(a, d, i);
+  reference->compute(&d->want);
+  return d;
+}
+
+/* ---- runs ----------------------------------------------------------------------------------- */
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static size_t bytes_of(const TrialData *d, int arg) {
+  const ref_tensor *t = &d->want.tensors[arg];
+  return (size_t)t->count * kg_dtype_bytes((kg_dtype)t->dtype);
+}
+
+static void *poisoned(Arena *a, const TrialData *d, int arg) {
+  const ref_tensor *t = &d->want.tensors[arg];
+  void *bytes = arena_alloc(a, bytes_of(d, arg) + 1);
+  for (int64_t i = 0; i < t->count; i++)
+    element_put_bits((kg_dtype)t->dtype, bytes, i, element_poison((kg_dtype)t->dtype));
+  return bytes;
+}
+
+/* Launches and waits; the outputs are as poisoned before each launch. */
+static kg_status launch(const TrialData *d, const kg_kernel *kernel, kg_device *device,
+                        kg_tensor *tensors, void **poison, double *seconds) {
+  const Kernel *k = d->kernel;
+  kg_status s = KG_OK;
+  for (int i = k->input_count; i < k->arg_count && s == KG_OK; i++)
+    s = kg_device_upload(device, tensors[i].data, poison[i], bytes_of(d, i));
+  if (s == KG_OK) s = kg_device_synchronize(device);
+  const kg_call call = {kernel, tensors, d->scalars, d->instance.consts};
+  const double start = now();
+  if (s == KG_OK) s = kg_launch(device, &call);
+  if (s == KG_OK) s = kg_device_synchronize(device);
+  *seconds = now() - start;
+  return s;
+}
+
+static kg_status prepare(const TrialData *d, const kg_kernel *kernel, kg_device *device,
+                         double *seconds) {
+  kg_instance i = {.kernel = kernel, .wave = kg_device_wave(device)};
+  for (int t = 0; t < d->kernel->type_count; t++) i.types[t] = (kg_dtype)d->instance.types[t];
+  for (int n = 0; n < d->kernel->const_count; n++) i.consts[n] = d->instance.consts[n];
+  const double start = now();
+  const kg_status s = kg_prepare(device, &i);
+  *seconds = now() - start;
+  return s;
+}
+
+/* Where an argument needs no more alignment than an element's, it gets no more. */
+static size_t offset_of(const TrialData *d, const kg_kernel *kernel, int arg) {
+  return kernel->args[arg].align ? 0 : kg_dtype_bytes((kg_dtype)d->want.tensors[arg].dtype);
+}
+
+/* Whatever was allocated, in memory, is given back by the caller, also after a failure. */
+static kg_status run(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_device *device,
+                     int repeat, Trial *trial, void **memory) {
+  const Kernel *k = d->kernel;
+  void *poison[MAX_ARGS] = {0};
+  kg_tensor tensors[MAX_ARGS] = {0};
+  kg_status s = prepare(d, kernel, device, &trial->prepare_seconds);
+  for (int i = 0; i < k->arg_count && s == KG_OK; i++) {
+    const ref_tensor *t = &d->want.tensors[i];
+    const size_t bytes = bytes_of(d, i), offset = offset_of(d, kernel, i);
+    s = kg_device_alloc(device, offset + (bytes ? bytes : 1), &memory[i]);
+    if (s != KG_OK) break;
+    void *data = (char *)memory[i] + offset;
+    tensors[i] = kg_tensor_of(device, data, (kg_dtype)t->dtype, t->rank, t->shape);
+    if (i < k->input_count) s = kg_device_upload(device, data, d->bytes[i], bytes);
+    else poison[i] = poisoned(a, d, i);
+  }
+  trial->seconds = INFINITY;
+  for (int r = 0; s == KG_OK && r < (repeat > 1 ? repeat : 1); r++) {
+    double seconds;
+    s = launch(d, kernel, device, tensors, poison, &seconds);
+    if (seconds < trial->seconds) trial->seconds = seconds;
+  }
+  for (int i = k->input_count; i < k->arg_count && s == KG_OK;
+       i++) /* over the poison, which has served */
+    s = kg_device_download(device, poison[i], tensors[i].data, bytes_of(d, i));
+  for (int i = k->input_count; i < k->arg_count; i++)
+    trial->outputs[i - k->input_count].got = poison[i];
+  return s;
+}
+
+Trial trial_run(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_device *device,
+                int repeat) {
+  const Kernel *k = d->kernel;
+  Trial trial = {0};
+  void *memory[MAX_ARGS] = {0};
+  trial.status = run(a, d, kernel, device, repeat, &trial, memory);
+  if (trial.status != KG_OK) trial.message = arena_strdup(a, kg_device_message(device));
+  for (int i = 0; i < k->arg_count; i++)
+    if (memory[i]) kg_device_free(device, memory[i]);
+  if (trial.status == KG_OK) compare_outputs(a, d, &trial);
+  return trial;
+}

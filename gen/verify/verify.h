@@ -1,0 +1,176 @@
+/* verify.h: what the parts of `kgen verify` hand to each other.
+**
+**   verify.c           tools, rows, findings; jobs spread over threads
+**   static.c    what the specification and the bodies say of themselves, and the ledger
+**   compile.c   every text put to real compilers, and what must be refused
+**   run.c       every case run on the CPU, lane by lane; the same under the sanitizer
+**   report.c    the rows and findings as text and as JSON
+**
+** A row is a kernel x port x instance.  A finding is anything that is wrong; one finding makes the
+** command fail. Jobs run side by side and finish in any order; findings are put into the order of
+** the jobs, so a report does not depend on the number of threads. */
+#ifndef VERIFY_H
+#define VERIFY_H
+
+#include <pthread.h>
+
+#include "verify/compilers.h"
+#include "passes.h"
+#include "verify/trial.h"
+
+enum { MAX_TOOLS = 32, MAX_TRIED = 16, MAX_JOBS = 64 };
+
+typedef enum VerifyStage {
+  VERIFY_STATIC,
+  VERIFY_COMPILE,
+  VERIFY_RUN,
+  VERIFY_SANITIZE,
+  VERIFY_STAGES
+} VerifyStage;
+extern const char *const verify_stage[VERIFY_STAGES]; /* as --only takes them */
+
+/* A compiler, or a device that runs texts on the CPU, or the ledger. */
+typedef struct VerifyTool {
+  VerifyStage stage;
+  const char *name;    /* "hiprtc-7.2", "simt32/cuda", "simt64+check", "ledger" */
+  const char *backend; /* whose texts it takes */
+  const char *title;   /* "hipRTC 7.2.53211"; of a device: its own compiler */
+  const char *brief;   /* in a row: "7.2", "simt64" */
+  const char *why;     /* what to do, as it is not there; NULL: it is */
+  int compiler;        /* its number for compilers_get */
+  int target_count;    /* a compiler's */
+  CompilerTarget targets[MAX_TRIED];
+  int wave; /* a device's */
+  kg_device *device;
+} VerifyTool;
+
+/* Do the texts of a backend give the same bits at the same width as those of the first one? */
+typedef enum VerifyBits {
+  BITS_UNKNOWN,
+  BITS_FIRST,
+  BITS_SAME,
+  BITS_EXCUSED,
+  BITS_DIFFER
+} VerifyBits;
+
+typedef struct VerifyRow {
+  const Kernel *kernel;
+  const Port *port;
+  const Facts *facts;
+  const Instance *instance;
+  const char *name; /* of the instance */
+  int kernel_index, port_index, instance_index;
+  int first; /* the port's first row, which is where refusals are counted */
+  int wanted[MAX_TOOLS], good[MAX_TOOLS]; /* targets compiled for, cases run */
+  unsigned compiled[MAX_TOOLS];           /* targets, as bits */
+  int refusals[MAX_TOOLS], refused[MAX_TOOLS];
+  bool measured, judged, inexact;
+  double share, error, tolerance; /* the worst output's error, its tolerance, one by the other */
+  VerifyBits bits;
+} VerifyRow;
+
+/* What was found where.  Strings that do not apply are NULL. */
+typedef struct VerifyPlace {
+  const char *instance, *tool, *target, *at; /* at: "case 3 (rows = 5, D = 1)" */
+} VerifyPlace;
+
+typedef struct VerifyFinding {
+  VerifyStage stage;
+  int job, serial;
+  const char *kernel, *backend, *text;
+  VerifyPlace place;
+  int place_count; /* after verify_settle: findings of one text are one, with many places */
+  const VerifyPlace *places;
+} VerifyFinding;
+
+typedef struct Verify Verify;
+struct Verify {
+  Arena *arena;           /* of what threads add to, under the lock */
+  const Library *library; /* the wanted kernels only; NULL: it could not be made */
+  bool part;              /* there are others in the specification */
+  const char *templates, *output, *roots;
+  Compilers *compilers;
+  const kg_kernel **launched;      /* by kernel */
+  const char *const *only_targets; /* ends with NULL; NULL: each compiler's own list */
+  const char *const *only_tools;   /* likewise; NULL: all that are here */
+  bool stages[VERIFY_STAGES];
+  bool progress, json;
+  int more;      /* cases to make for each of the specification's */
+  uint64_t seed; /* of their making */
+  int jobs;
+  double start, patience;     /* seconds */
+  void (*give_up)(Verify *v); /* does not come back */
+  int tool_count;
+  VerifyTool tools[MAX_TOOLS];
+  int row_count;
+  VerifyRow *rows;
+  pthread_mutex_t lock; /* of all below, of arena, and of the rows while jobs run */
+  int finding_count, finding_room;
+  VerifyFinding *findings;
+  int checks[VERIFY_STAGES], refusals;
+};
+
+/* ---- verify.c -------------------------------------------------------------------------------- */
+
+void verify_rows(Verify *v); /* from v->library */
+
+/* Adds a tool; NULL: there are too many. */
+/* The name is among the words, which end with NULL. */
+bool verify_named(const char *const *words, const char *name);
+/* False when --with names others only. */
+bool verify_wants(const Verify *v, const char *tool);
+
+VerifyTool *verify_tool(Verify *v, VerifyStage stage, const char *name, const char *backend);
+bool verify_usable(const Verify *v, int tool); /* it is there, and its stage is wanted */
+/* The row of an instance; NULL: the port is absent. */
+VerifyRow *verify_row(Verify *v, int kernel, int port, const Instance *instance);
+
+/* Records what is wrong; all strings are copied.  Threads may call it. */
+void verify_found(Verify *v, VerifyStage stage, int job, const Kernel *k, const char *backend,
+                  VerifyPlace place, const char *format, ...) __attribute__((format(printf, 7, 8)));
+
+/* Puts the findings in order and folds those of one text into one. */
+void verify_settle(Verify *v);
+
+/* One thread of those at work. */
+typedef struct VerifyWorker {
+  Verify *v;
+  Compilers *compilers; /* its own: a compiler serves one text at a time */
+  const void *jobs;     /* the stage's own list */
+} VerifyWorker;
+
+/* The jobs of a stage, 0 to count - 1.  group[i] says which tool job i is put to: a thread stays
+** with a tool while it has jobs; NULL: they are all alike.  place says where a job is, for a
+** report. */
+typedef struct VerifyWork {
+  VerifyStage stage;
+  const void *jobs;
+  int count;
+  const int *group;
+  void (*job)(VerifyWorker *w, int number);
+  VerifyPlace (*place)(Verify *v, const void *jobs, int number, const Kernel **kernel);
+} VerifyWork;
+
+/* Does them all, on v->jobs threads.  A job that has not ended after v->patience seconds (a kernel
+** that never ends cannot be stopped from outside) is a finding, and the last: v->give_up is
+** called. */
+void verify_work(Verify *v, const VerifyWork *work);
+
+/* ---- the stages: each finds its tools, then does its work ------------------------------------ */
+
+void verify_static(Verify *v);
+void verify_compile_tools(Verify *v);
+void verify_compile(Verify *v);
+void verify_run_tools(Verify *v, VerifyStage stage);
+void verify_run(Verify *v, VerifyStage stage);
+void verify_run_close(Verify *v);
+
+/* Adds v->more made cases for each of the library's own, where the requirements leave room. */
+void verify_more_cases(Verify *v);
+
+/* ---- report.c ------------------------------------------------------------------------- */
+
+char *verify_text(Arena *a, const Verify *v, double seconds, bool color);
+char *verify_json(Arena *a, const Verify *v, double seconds);
+
+#endif

@@ -1,0 +1,449 @@
+/* hiprtc_serve.c: loads hipRTC and compiles what it is asked to.  Runs in the child only.
+**
+** The library is found by name: hipRTC is a part of libamdhip64 in Debian's packages of ROCm 5,
+** a library of its own since.  Which architectures it knows is asked of the code object manager
+** (comgr) that it is itself linked with. What identifies the compiler is the content of the
+** files that are loaded, since version numbers stay the same when a distribution rebuilds. */
+#define XXH_INLINE_ALL
+#include "devices/hiprtc_serve.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+/* ---- growing text ---------------------------------------------------------------------------- */
+
+typedef struct text {
+  char *s;
+  size_t len, cap;
+} text;
+
+static bool text_put(text *t, const char *s, size_t len) {
+  if (t->cap - t->len <= len) {
+    size_t cap = (t->cap + len + 1) * 2;
+    char *grown = realloc(t->s, cap);
+    if (grown == NULL) return false;
+    t->s = grown;
+    t->cap = cap;
+  }
+  memcpy(t->s + t->len, s, len);
+  t->len += len;
+  t->s[t->len] = '\0';
+  return true;
+}
+
+static bool text_puts(text *t, const char *s) { return text_put(t, s, strlen(s)); }
+
+/* ---- the library ----------------------------------------------------------------------------- */
+
+typedef void *hiprtc_program;
+
+typedef struct hiprtc {
+  void *handle;
+  int (*create)(hiprtc_program *program, const char *text, const char *name, int headers,
+                const char **header, const char **header_name);
+  int (*compile)(hiprtc_program program, int options, const char **option);
+  int (*log_size)(hiprtc_program program, size_t *bytes);
+  int (*log)(hiprtc_program program, char *log);
+  int (*code_size)(hiprtc_program program, size_t *bytes);
+  int (*code)(hiprtc_program program, char *code);
+  int (*destroy)(hiprtc_program *program);
+  const char *(*error_string)(int result);
+} hiprtc;
+
+static const struct {
+  int generation;
+  const char *name;
+} library_names[] = {
+  { 7, "libhiprtc.so.7" },   { 7, "libamdhip64.so.7" }, { 6, "libhiprtc.so.6" },
+  { 6, "libamdhip64.so.6" }, { 5, "libhiprtc.so.5" },   { 5, "libamdhip64.so.5" },
+};
+
+static const char *const library_folders[] = { "",
+                                               "/opt/rocm/lib/" }; /* "": where the loader looks */
+
+static const struct {
+  const char *name;
+  size_t offset;
+} hiprtc_symbols[] = {
+  { "hiprtcCreateProgram", offsetof(hiprtc, create) },
+  { "hiprtcCompileProgram", offsetof(hiprtc, compile) },
+  { "hiprtcGetProgramLogSize", offsetof(hiprtc, log_size) },
+  { "hiprtcGetProgramLog", offsetof(hiprtc, log) },
+  { "hiprtcGetCodeSize", offsetof(hiprtc, code_size) },
+  { "hiprtcGetCode", offsetof(hiprtc, code) },
+  { "hiprtcDestroyProgram", offsetof(hiprtc, destroy) },
+  { "hiprtcGetErrorString", offsetof(hiprtc, error_string) },
+};
+
+/* A function's address kept in an object: POSIX's way around the cast that ISO C does not have. */
+static bool find_symbol(void *handle, const char *name, void *slot) {
+  void *address = dlsym(handle, name);
+  if (address == NULL) return false;
+  memcpy(slot, &address, sizeof address);
+  return true;
+}
+
+static bool hiprtc_open_file(hiprtc *h, const char *path) {
+  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (handle == NULL) return false;
+  for (size_t i = 0; i < sizeof hiprtc_symbols / sizeof *hiprtc_symbols; i++)
+    if (!find_symbol(handle, hiprtc_symbols[i].name, (char *)h + hiprtc_symbols[i].offset)) {
+      dlclose(handle);
+      return false;
+    }
+  h->handle = handle;
+  return true;
+}
+
+static bool hiprtc_open(hiprtc *h, const kg_hiprtc_choice *choice, text *why) {
+  if (choice->library != NULL) {
+    if (hiprtc_open_file(h, choice->library)) return true;
+    text_puts(why, choice->library);
+    text_puts(why, " is not a library with hipRTC's functions");
+    return false;
+  }
+  text_puts(why, "looked for");
+  for (size_t f = 0; f < sizeof library_folders / sizeof *library_folders; f++)
+    for (size_t i = 0; i < sizeof library_names / sizeof *library_names; i++) {
+      if (choice->generation != 0 && choice->generation != library_names[i].generation) continue;
+      char path[256];
+      snprintf(path, sizeof path, "%s%s", library_folders[f], library_names[i].name);
+      if (hiprtc_open_file(h, path)) return true;
+      text_puts(why, " ");
+      text_puts(why, path);
+    }
+  return false;
+}
+
+/* ---- who it is ------------------------------------------------------------------------------- */
+
+#define MAX_FILES 32
+
+typedef struct files {
+  int count;
+  char *path[MAX_FILES];
+} files;
+
+/* The files whose content decides what a text is compiled to.  (The version is read from a file
+** name, as hiprtcVersion says 9.0 in every release from 5.2 to 7.2.) */
+static const char *const toolchain_prefixes[] = {
+  "libhiprtc", "libamdhip64", "libamd_comgr", "libLLVM", "libclang", "liblld",
+};
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash != NULL ? slash + 1 : path;
+}
+
+static int collect_file(struct dl_phdr_info *info, size_t size, void *data) {
+  (void)size;
+  files *f = data;
+  const char *base = base_name(info->dlpi_name);
+  for (size_t i = 0; i < sizeof toolchain_prefixes / sizeof *toolchain_prefixes; i++)
+    if (strncmp(base, toolchain_prefixes[i], strlen(toolchain_prefixes[i])) == 0 &&
+        f->count < MAX_FILES) {
+      char *real = realpath(info->dlpi_name, NULL);
+      if (real != NULL) f->path[f->count++] = real;
+      break;
+    }
+  return 0;
+}
+
+static int by_base_name(const void *a, const void *b) {
+  return strcmp(base_name(*(char *const *)a), base_name(*(char *const *)b));
+}
+
+static bool hash_file(XXH3_state_t *state, const char *path) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat st;
+  if (fd < 0) return false;
+  bool read_it = false;
+  if (fstat(fd, &st) == 0 && st.st_size > 0) {
+    size_t bytes = (size_t)st.st_size;
+    void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    if (map != MAP_FAILED) {
+      const char *base = base_name(path);
+      uint64_t lengths[2] = { strlen(base), bytes };
+      read_it = XXH3_128bits_update(state, lengths, sizeof lengths) == XXH_OK &&
+                XXH3_128bits_update(state, base, strlen(base)) == XXH_OK &&
+                XXH3_128bits_update(state, map, bytes) == XXH_OK;
+      munmap(map, bytes);
+    }
+  }
+  close(fd);
+  return read_it;
+}
+
+static void describe_files(const hiprtc *h, const char *chosen, text *out) {
+  files f = { 0 };
+  char line[2 * 4096];
+  if (chosen != NULL) { /* a library given by path need not have one of the names */
+    char *real = realpath(chosen, NULL);
+    if (real != NULL) f.path[f.count++] = real;
+  }
+  dl_iterate_phdr(collect_file, &f);
+  qsort(f.path, (size_t)f.count, sizeof *f.path, by_base_name);
+
+  Dl_info at;
+  void *compile;
+  memcpy(&compile, &h->compile, sizeof compile);
+  if (dladdr(compile, &at) != 0 && at.dli_fname != NULL) {
+    char *real = realpath(at.dli_fname, NULL);
+    const char *path = real != NULL ? real : at.dli_fname,
+               *digits = strstr(base_name(path), ".so.");
+    snprintf(line, sizeof line, "version %.32s\n", digits != NULL ? digits + 4 : "0");
+    text_puts(out, line);
+    snprintf(line, sizeof line, "library %.200s %.4000s\n", base_name(path), path);
+    text_puts(out, line);
+    free(real);
+  }
+  XXH3_state_t *state = XXH3_createState();
+  bool whole = state != NULL && f.count > 0 && XXH3_128bits_reset(state) == XXH_OK;
+  for (int i = 0; i < f.count; i++) {
+    if (whole && (i == 0 || strcmp(f.path[i], f.path[i - 1]) != 0))
+      whole = hash_file(state, f.path[i]);
+  }
+  if (whole) {
+    XXH128_hash_t hash = XXH3_128bits_digest(state);
+    snprintf(line, sizeof line, "hash %016llx%016llx\n", (unsigned long long)hash.high64,
+             (unsigned long long)hash.low64);
+    text_puts(out, line);
+  }
+  XXH3_freeState(state);
+  for (int i = 0; i < f.count; i++) free(f.path[i]);
+}
+
+static const char *const comgr_names[] = {
+  "libamd_comgr.so.3",
+  "libamd_comgr.so.2",
+  "/opt/rocm/lib/libamd_comgr.so.3",
+  "/opt/rocm/lib/libamd_comgr.so.2",
+};
+
+typedef struct comgr_node {
+  uint64_t handle;
+} comgr_node;
+
+static const char *const features[] = { "sramecc", "xnack" };
+
+/* comgr speaks of `amdgcn-amd-amdhsa--gfx90a`; the part after `--` is the name that
+** --offload-arch takes.  It gives metadata for a name with a feature only where the architecture
+** has that feature; hipRTC dies on one that has not. (The node is left to the process's end: to
+** release it needs a function that not every release exports.) */
+static void describe_targets(const hiprtc *h, text *out) {
+  int (*count)(size_t *) = NULL;
+  int (*name)(size_t, const char **) = NULL;
+  int (*metadata)(const char *, comgr_node *) = NULL;
+  void *handle = h->handle; /* its own dependency first: the very one that it compiles with */
+  for (size_t i = 0; !find_symbol(handle, "amd_comgr_get_isa_count", &count); i++) {
+    do {
+      if (i == sizeof comgr_names / sizeof *comgr_names) return;
+      handle = dlopen(comgr_names[i], RTLD_NOW | RTLD_LOCAL);
+      if (handle == NULL) i++;
+    } while (handle == NULL);
+  }
+  size_t n = 0;
+  if (!find_symbol(handle, "amd_comgr_get_isa_name", &name) || count(&n) != 0) return;
+  if (!find_symbol(handle, "amd_comgr_get_isa_metadata", &metadata)) metadata = NULL;
+  for (size_t i = 0; i < n; i++) {
+    const char *isa;
+    if (name(i, &isa) != 0 || isa == NULL) continue;
+    const char *dashes = strstr(isa, "--");
+    text_puts(out, "target ");
+    text_puts(out, dashes != NULL ? dashes + 2 : isa);
+    for (size_t f = 0; metadata != NULL && f < sizeof features / sizeof *features; f++) {
+      char with[256];
+      comgr_node node = { 0 };
+      snprintf(with, sizeof with, "%.200s:%s+", isa, features[f]);
+      if (metadata(with, &node) != 0) continue;
+      text_puts(out, " ");
+      text_puts(out, features[f]);
+    }
+    text_puts(out, "\n");
+  }
+}
+
+static char *describe(const hiprtc *h, const char *chosen) {
+  text out = { 0 };
+  describe_targets(h, &out); /* before the files: it may load one */
+  describe_files(h, chosen, &out);
+  return out.s;
+}
+
+char *kg_hiprtc_describe(const kg_hiprtc_choice *choice, uint32_t *status) {
+  hiprtc h = { 0 };
+  text why = { 0 };
+  bool found = hiprtc_open(&h, choice, &why);
+  *status = found ? KG_HIPRTC_OK : KG_HIPRTC_NO_LIBRARY;
+  if (!found) return why.s;
+  free(why.s);
+  return describe(&h, choice->library);
+}
+
+/* ---- one compilation ------------------------------------------------------------------------- */
+
+static uint32_t compile(const hiprtc *h, const char *name, const char *source, int options,
+                        const char **option, char **log, void **code, size_t *code_bytes) {
+  hiprtc_program program = NULL;
+  text t = { 0 };
+  int result = h->create(&program, source, name, 0, NULL, NULL);
+  *code = NULL;
+  *code_bytes = 0;
+  if (result == 0) {
+    result = h->compile(program, options, option);
+    size_t bytes = 0; /* with the NUL, where there is one */
+    if (h->log_size(program, &bytes) == 0 && bytes > 1) {
+      char *raw = calloc(1, bytes + 1);
+      if (raw != NULL && h->log(program, raw) == 0) text_puts(&t, raw);
+      free(raw);
+    }
+  }
+  if (result == 0) {
+    size_t bytes = 0;
+    result = h->code_size(program, &bytes);
+    if (result == 0 && bytes > 0) {
+      *code = malloc(bytes);
+      if (*code != NULL) result = h->code(program, *code);
+      *code_bytes = bytes;
+    }
+    if (result == 0 && *code == NULL) text_puts(&t, "hipRTC gave no code object\n");
+  }
+  if (result != 0 && t.len == 0) { /* some failures come without a log */
+    const char *words = h->error_string(result);
+    text_puts(&t, "hipRTC: ");
+    text_puts(&t, words != NULL ? words : "unknown error");
+    text_puts(&t, "\n");
+  }
+  if (program != NULL) h->destroy(&program);
+  if (result != 0) {
+    free(*code);
+    *code = NULL;
+    *code_bytes = 0;
+  }
+  *log = t.s;
+  return *code != NULL ? KG_HIPRTC_OK : KG_HIPRTC_FAILED;
+}
+
+uint32_t kg_hiprtc_compile_once(const kg_hiprtc_choice *choice, const char *name,
+                                const char *source, int options, const char **option, char **log,
+                                void **code, size_t *code_bytes) {
+  hiprtc h = { 0 };
+  text why = { 0 };
+  *code = NULL;
+  *code_bytes = 0;
+  if (!hiprtc_open(&h, choice, &why)) {
+    *log = why.s;
+    return KG_HIPRTC_NO_LIBRARY;
+  }
+  free(why.s);
+  return compile(&h, name, source, options, option, log, code, code_bytes);
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static bool read_all(int fd, void *to, size_t bytes) {
+  char *p = to;
+  while (bytes > 0) {
+    ssize_t n = read(fd, p, bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    p += n;
+    bytes -= (size_t)n;
+  }
+  return true;
+}
+
+static bool write_all(int fd, const void *from, size_t bytes) {
+  const char *p = from;
+  while (bytes > 0) {
+    ssize_t n = write(fd, p, bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    p += n;
+    bytes -= (size_t)n;
+  }
+  return true;
+}
+
+static char *read_string(int fd) {
+  uint64_t bytes;
+  if (!read_all(fd, &bytes, sizeof bytes) || bytes > KG_HIPRTC_MAX_BYTES) return NULL;
+  char *s = malloc((size_t)bytes + 1);
+  if (s == NULL || !read_all(fd, s, (size_t)bytes)) {
+    free(s);
+    return NULL;
+  }
+  s[bytes] = '\0';
+  return s;
+}
+
+static bool answer(int fd, uint32_t status, const char *log, const void *code, size_t code_bytes) {
+  kg_hiprtc_answer a = { KG_HIPRTC_MAGIC, status, log != NULL ? strlen(log) : 0, code_bytes };
+  return write_all(fd, &a, sizeof a) &&
+         write_all(fd, log != NULL ? log : "", (size_t)a.log_bytes) &&
+         write_all(fd, code != NULL ? code : "", code_bytes);
+}
+
+static bool serve_one(const hiprtc *h, const char *chosen, const kg_hiprtc_request *r,
+                      char **string, int out) {
+  char *log = NULL;
+  void *code = NULL;
+  size_t code_bytes = 0;
+  uint32_t status = KG_HIPRTC_BAD_REQUEST;
+  if (r->kind == KG_HIPRTC_DESCRIBE) {
+    log = describe(h, chosen);
+    status = KG_HIPRTC_OK;
+  } else if (r->kind == KG_HIPRTC_COMPILE && r->strings >= 2) {
+    const char *option[KG_HIPRTC_MAX_STRINGS];
+    for (uint32_t i = 2; i < r->strings; i++) option[i - 2] = string[i];
+    status = compile(h, string[0], string[1], (int)r->strings - 2, option, &log, &code,
+                     &code_bytes);
+  }
+  bool sent = answer(out, status, log, code, code_bytes);
+  free(log);
+  free(code);
+  return sent;
+}
+
+/* Keeps `in` and `out` for the exchange and gives the libraries a descriptor 1 on which printing
+** does no harm. */
+static void part_streams(int *in, int *out) {
+  int kept_in = fcntl(*in, F_DUPFD_CLOEXEC, 10), kept_out = fcntl(*out, F_DUPFD_CLOEXEC, 10);
+  if (kept_in < 0 || kept_out < 0) return;
+  int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null >= 0) dup2(null, 0);
+  dup2(2, 1);
+  *in = kept_in;
+  *out = kept_out;
+}
+
+int kg_hiprtc_serve(int in, int out, const kg_hiprtc_choice *choice) {
+  hiprtc h = { 0 };
+  text why = { 0 };
+  part_streams(&in, &out);
+  bool found = hiprtc_open(&h, choice, &why), sane = true;
+  kg_hiprtc_request r;
+  while (sane && read_all(in, &r, sizeof r)) {
+    char *string[KG_HIPRTC_MAX_STRINGS] = { NULL };
+    sane = r.magic == KG_HIPRTC_MAGIC && r.strings <= KG_HIPRTC_MAX_STRINGS;
+    for (uint32_t i = 0; sane && i < r.strings; i++) sane = (string[i] = read_string(in)) != NULL;
+    if (!sane)
+      answer(out, KG_HIPRTC_BAD_REQUEST, NULL, NULL, 0);
+    else if (!found)
+      sane = answer(out, KG_HIPRTC_NO_LIBRARY, why.s, NULL, 0);
+    else
+      sane = serve_one(&h, choice->library, &r, string, out);
+    for (uint32_t i = 0; i < KG_HIPRTC_MAX_STRINGS; i++) free(string[i]);
+  }
+  free(why.s);
+  return sane ? 0 : 1;
+}
