@@ -118,8 +118,10 @@ typedef struct Table {
   char *(*emit)(Arena *a, const Library *l);
 } Table;
 static const Table tables[] = {
-    {"kernels.h", emit_header},  {"kernels.c", emit_tables},  {"texts.c", emit_texts},
-    {"kernels.json", emit_json}, {"PORTS.md", emit_ports_md},
+    {"kernels.h", emit_header},
+    {"kernels.c", emit_tables},
+    {"kernels.json", emit_json},
+    {"PORTS.md", emit_ports_md},
 };
 enum { TABLES = sizeof tables / sizeof *tables };
 
@@ -134,8 +136,7 @@ static void make_texts(Arena *a, Library *l, const LibraryOptions *o) {
   int ports = 0;
   for (int i = 0; i < l->spec->kernel_count; i++) ports += l->spec->kernels[i]->port_count;
   l->outputs = arena_alloc(a, (size_t)(TABLES + ports) * sizeof *l->outputs);
-  l->output_count =
-      o->only ? 0 : TABLES; /* the tables are filled in last: texts.c is made of the rest */
+  l->output_count = o->only ? 0 : TABLES;
   for (int i = 0; i < l->spec->kernel_count; i++) {
     const Kernel *k = l->spec->kernels[i];
     for (int n = 0; n < k->port_count; n++) {

@@ -276,7 +276,7 @@ static void show_generated(void) {
     }
   }
   printf("generated/ holds %d device texts (%zu KiB) of %d kernels, and kernels.h, kernels.c, "
-         "texts.c, kernels.json, PORTS.md:\n",
+         "kernels.json, PORTS.md:\n",
          texts, bytes / 1024, kg_kernel_count);
   for (int i = 0; i < kg_kernel_count; i++) {
     const KernelPorts *p = kg_kernels[i]->ports;

@@ -172,13 +172,12 @@ static void check_names_what_a_change_made_stale_and_kgen_mends_it(void **state)
   edit(folder, "templates/kernels/one.kc", "* scale", "* scale * 1.0f");
   assert_int_equal(run_in(folder, "%s check", kgen), 1);
   assert_says(
-      "generated/texts.c: stale: another text is due; from kernels.lua; run 'kgen'\n"
       "generated/metal/one.metal: stale: another text is due; from kernels.lua and templates/kernels/one.kc; run 'kgen'\n"
       "generated/cuda/one.cu: stale: another text is due; from kernels.lua and templates/kernels/one.kc; run 'kgen'\n"
       "generated/hip/one.hip: stale: another text is due; from kernels.lua and templates/kernels/one.kc; run 'kgen'\n");
   assert_int_equal(run_in(folder, "%s", kgen), 0);
   assert_says(
-      "wrote generated/texts.c\nwrote generated/metal/one.metal\nwrote generated/cuda/one.cu\nwrote generated/hip/one.hip\n");
+      "wrote generated/metal/one.metal\nwrote generated/cuda/one.cu\nwrote generated/hip/one.hip\n");
   assert_int_equal(run_in(folder, "%s && %s check", kgen, kgen), 0);
   assert_says("");
 }
@@ -219,6 +218,19 @@ static void a_bad_specification_writes_nothing(void **state) {
   assert_int_equal(run_in(folder, "%s; status=$?; ls; exit $status", kgen), 1);
   assert_null(strstr(said, "generated"));
   assert_non_null(strstr(said, "kernels.lua:3: error E0"));
+}
+
+static void embedded_texts_are_written_where_they_are_wanted(void **state) {
+  (void)state;
+  const char *folder = folder_with("one");
+  assert_int_equal(run_in(folder, "%s -q --embed texts.c", kgen), 0);
+  assert_int_equal(run_in(folder, "gcc -Wall -Werror -c texts.c && nm texts.o | cut -c18-"), 0);
+  assert_says("R kg_text_cuda_one\nR kg_text_hip_one\nR kg_text_metal_one\n");
+  assert_int_equal(run_in(folder, "touch -d 2001-01-01 texts.c && %s -q -e texts.c && "
+                                  "stat -c %%y texts.c | cut -c-4", kgen), 0);
+  assert_says("2001\n"); /* what has not changed is not written */
+  assert_int_equal(run_in(folder, "%s -q --embed no/such/texts.c 2>&1", kgen), 1);
+  assert_says("no/such/texts.c: the texts cannot be written: No such file or directory\n");
 }
 
 static void the_depfile_names_what_was_read(void **state) {
@@ -464,7 +476,7 @@ static void port_shows_the_edit_that_fills_a_slot(void **state) {
   const char *folder = folder_with("one");
   edit(folder, "kernels.lua", "cuda = {}", "cuda = absent \"nobody asked, yet\"");
   assert_int_equal(run_in(folder, "%s -q && ls generated | tr '\\n' ' '", kgen), 0);
-  assert_says("PORTS.md hip kernels.c kernels.h kernels.json metal texts.c ");
+  assert_says("PORTS.md hip kernels.c kernels.h kernels.json metal ");
   assert_int_equal(run_in(folder, "%s port one cuda | head -n 5", kgen), 0);
   assert_says(
       "one has no CUDA port: nobody asked, yet\n\nto fill it, in kernels.lua:\n"
@@ -502,6 +514,7 @@ int main(void) {
       cmocka_unit_test(the_mending_command_has_the_options_that_check_had),
       cmocka_unit_test(a_renamed_kernel_leaves_no_orphan),
       cmocka_unit_test(a_bad_specification_writes_nothing),
+      cmocka_unit_test(embedded_texts_are_written_where_they_are_wanted),
       cmocka_unit_test(the_depfile_names_what_was_read),
       cmocka_unit_test(bad_usage_is_answered_with_the_nearest_name),
       cmocka_unit_test(every_command_has_help_on_stdout),
