@@ -3,7 +3,8 @@
 **
 ** tests/bad/body_* hold one fault each, and its cure: bad.kc with all that must be said about it in
 *`expect`, good.kc, about
-** which nothing is said.  bad.lua and good.lua stand in for tests/bad/body.lua; bad_lib.kc and
+** which nothing is said.  bad.lua and good.lua stand in for tests/bad/body.lua (and tests/bad/body.kc
+** is the cure of those that have none of their own); bad_lib.kc and
 *good_lib.kc are added to the
 ** library.  Each is read in a temporary folder as kernels.lua, body.kc and templates/.  Run from
 *the project's root; with
@@ -154,6 +155,7 @@ static Found read_case(Arena *a, const char *folder, const char *which) {
   const char *spec = read_text(a, "%s/tests/bad/%s/%s.lua", root, folder, which);
   if (!spec) spec = read_text(a, "%s/tests/bad/body.lua", root);
   const char *body = read_text(a, "%s/tests/bad/%s/%s.kc", root, folder, which);
+  if (!body && strcmp(which, "good") == 0) body = read_text(a, "%s/tests/bad/body.kc", root);
   const char *lib = read_text(a, "%s/tests/bad/%s/%s_lib.kc", root, folder, which);
   assert_non_null(spec);
   assert_non_null(body);

@@ -1,6 +1,6 @@
 /* test_spec.c: what a specification says is read exactly, and what is wrong in it is told exactly.
 ** tests/bad/spec_* hold one faulty specification each, with the whole of what must be said in
-** `expect`.  Run from the project's root. */
+** `expect`; each is laid over the files of tests/bad/spec.  Run from the project's root. */
 #include "spec_fixture.h"
 
 /* Names, sizes and times of all below a folder, in order, as a text. */
@@ -28,11 +28,15 @@ static void list_folder(Buf *b, const char *folder) {
 static int is_spec_folder(const struct dirent *e) { return strncmp(e->d_name, "spec_", 5) == 0; }
 
 static int check_bad(const char *name) {
-  char path[PATH_MAX];
+  char folder[] = "/tmp/kgen-bad-XXXXXX", command[PATH_MAX], home[PATH_MAX];
   Buf before = { 0 }, after = { 0 };
   int wrong = 0;
-  snprintf(path, sizeof path, "tests/bad/%s", name);
-  assert_int_equal(chdir(path), 0);
+  assert_non_null(mkdtemp(folder));
+  snprintf(command, sizeof command, "cp -R tests/bad/spec/. %s && cp -R tests/bad/%s/. %s", folder,
+           name, folder);
+  assert_int_equal(system(command), 0);
+  assert_non_null(getcwd(home, sizeof home));
+  assert_int_equal(chdir(folder), 0);
   Arena *a = arena_new();
   size_t len;
   const char *why, *want = file_read(a, "expect", &len, &why);
@@ -50,7 +54,9 @@ static int check_bad(const char *name) {
   arena_free(a);
   buf_free(&before);
   buf_free(&after);
-  assert_int_equal(chdir("../../.."), 0);
+  assert_int_equal(chdir(home), 0);
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  assert_int_equal(system(command), 0);
   return wrong;
 }
 
