@@ -3,7 +3,7 @@
 #define KGEN_BASE_DIAG_H
 
 #include <stdio.h>
-
+#include 
 #include "base/arena.h"
 
 typedef enum DiagCode {

@@ -2,7 +2,6 @@
 #include "base/json.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static void line_start(Json *j) {

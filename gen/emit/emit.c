@@ -7,8 +7,6 @@
 ** before it. */
 #include "emit/words.h"
 
-#include "base/lex.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,8 +6,6 @@
 ** on: lambda lifting, by name.  Overloads of one name share one list. */
 #include "emit/words.h"
 
-#include "base/lex.h"
-
 #include <string.h>
 
 typedef struct Needs { unsigned words; int count; int shared[64]; } Needs;

@@ -2,7 +2,6 @@
 ** their argument block. */
 #include <string.h>
 
-#include "base/lex.h"
 #include "spec/spec.h"
 
 Instance *kernel_instances(Arena *a, const Kernel *k, int *count) {

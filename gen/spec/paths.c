@@ -1,5 +1,5 @@
 /* paths.c: paths as a specification's reader sees them, and as this process opens them.  See
-** spec.h. */
+** library.h. */
 #include <string.h>
 
 #include "spec/spec.h"
