@@ -1,5 +1,7 @@
 -- The library's kernels: one entry each.  A file of your own may look the same; README tells how.
 
+backends { "metal", "cuda", "hip" } -- every kernel says of each of them what it has there
+
 kernel "fused_add_rms_norm" {
   summary = "Residual add and RMSNorm in one pass over the row.",
   types = { { "T", { f32, f16, bf16 } }, { "TW", { f32, f16, bf16 } } },

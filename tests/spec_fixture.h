@@ -84,7 +84,9 @@ typedef struct Loaded {
 static inline Loaded load(const char *path) {
   Loaded l = { .a = arena_new() };
   l.d = diags_new(l.a);
-  l.spec = spec_load(l.a, path, spec_backends, SPEC_BACKENDS, l.d);
+  Words words;
+  words_load(l.a, &words, arena_printf(l.a, "%s/templates", root), l.d);
+  l.spec = spec_load(l.a, path, &words, spec_backends, SPEC_BACKENDS, l.d);
   size_t len = 0;
   FILE *f = open_memstream(&l.said, &len);
   assert_non_null(f);

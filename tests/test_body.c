@@ -68,9 +68,13 @@ static int enter(void **state) {
   if (!getcwd(root, sizeof root)) return -1;
   snprintf(scratch, sizeof scratch, "%s/kgen-body-XXXXXX", tmp && *tmp ? tmp : "/tmp");
   if (!mkdtemp(scratch) || chdir(scratch) != 0) return -1;
-  if (mkdir("templates", 0777) != 0 || mkdir("templates/lib", 0777) != 0) return -1;
-  link_files("templates");
-  link_files("templates/lib");
+  static const char *const folders[] = {"templates/language", "templates/backends",
+                                        "templates/lib"};
+  if (mkdir("templates", 0777) != 0) return -1;
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    if (mkdir(folders[i], 0777) != 0) return -1;
+    link_files(folders[i]);
+  }
   return 0;
 }
 
@@ -114,9 +118,10 @@ static Found read_bodies(void) {
   Found f = {.a = arena_new()};
   int count;
   f.d = diags_new(f.a);
-  const Backend **backends = backends_load(f.a, "templates", &count, f.d);
-  f.spec = spec_load(f.a, "kernels.lua", backends, count, f.d);
-  f.l = language_load(f.a, "templates", backends, count, f.d);
+  f.l = language_load(f.a, "templates", f.d);
+  const Words *words = language_words(f.l);
+  const Backend **backends = backends_load(f.a, "templates", words, &count, f.d);
+  f.spec = spec_load(f.a, "kernels.lua", words, backends, count, f.d);
   if (f.spec && diags_errors(f.d) == 0 && f.spec->kernel_count > 0)
     for (int p = 0; p < f.spec->kernels[0]->port_count; p++)
       f.facts[p] = body_facts(f.a, f.l, f.spec->kernels[0], &f.spec->kernels[0]->ports[p], f.d);

@@ -28,14 +28,14 @@ static void list_folder(Buf *b, const char *folder) {
 static int is_spec_folder(const struct dirent *e) { return strncmp(e->d_name, "spec_", 5) == 0; }
 
 static int check_bad(const char *name) {
-  char folder[] = "/tmp/kgen-bad-XXXXXX", command[PATH_MAX], home[PATH_MAX];
+  char folder[] = "/tmp/kgen-bad-XXXXXX", command[PATH_MAX];
   Buf before = { 0 }, after = { 0 };
   int wrong = 0;
   assert_non_null(mkdtemp(folder));
   snprintf(command, sizeof command, "cp -R tests/bad/spec/. %s && cp -R tests/bad/%s/. %s", folder,
            name, folder);
   assert_int_equal(system(command), 0);
-  assert_non_null(getcwd(home, sizeof home));
+  assert_non_null(getcwd(root, sizeof root));
   assert_int_equal(chdir(folder), 0);
   Arena *a = arena_new();
   size_t len;
@@ -54,7 +54,7 @@ static int check_bad(const char *name) {
   arena_free(a);
   buf_free(&before);
   buf_free(&after);
-  assert_int_equal(chdir(home), 0);
+  assert_int_equal(chdir(root), 0);
   snprintf(command, sizeof command, "rm -rf %s", folder);
   assert_int_equal(system(command), 0);
   return wrong;

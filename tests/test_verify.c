@@ -203,7 +203,7 @@ static void a_guard_that_lets_the_wrong_width_through_is_found_by_the_compiler(v
   own_templates();
   assert_int_equal(verify("--only compile --target gfx90a,gfx1030"), 0);
   if (is_missing("hiprtc ")) skip();
-  edit("own/hip.lua", "#if KG_DEVICE_WAVE != KG_WAVE", "#if 0");
+  edit("own/backends/hip.lua", "#if KG_DEVICE_WAVE != KG_WAVE", "#if 0");
   assert_int_equal(verify("--only compile --target gfx90a,gfx1030"), 1);
   assert_string_equal(findings("compile: "),
     "compile: row_sum, the hip text\n"
@@ -220,7 +220,7 @@ static void a_guard_that_lets_the_wrong_width_through_is_found_by_the_compiler(v
 static void a_word_that_a_backend_does_not_have_is_found_at_its_body_line(void **state) {
   (void)state;
   own_templates();
-  edit("own/metal.lua", "barrier = \"", "barrier = \"no_");
+  edit("own/backends/metal.lua", "barrier = \"", "barrier = \"no_");
   assert_int_equal(verify("--only compile --target metal3.1"), 1);
   if (is_missing("clang-metal ")) skip();
   assert_string_equal(findings("compile: "),
@@ -370,7 +370,7 @@ static void an_output_that_nobody_writes_is_found_by_every_run(void **state) {
 static void a_text_that_gives_other_bits_is_a_finding(void **state) {
   (void)state;
   own_templates();
-  edit("own/cuda.lua", "__shfl_xor_sync(0xffffffffu, x, int(mask), int(WAVE))",
+  edit("own/backends/cuda.lua", "__shfl_xor_sync(0xffffffffu, x, int(mask), int(WAVE))",
        "__shfl_xor_sync(0xffffffffu, x, int(mask), int(WAVE)) * 1.0000002f");
   edit("kernels.lua", "{ f32, bf16 }", "{ f32 }");
   edit("kernels.lua", ", bf16 = 8e-3", "");

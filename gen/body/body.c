@@ -7,10 +7,6 @@
 
 #include <string.h>
 
-const char *const index_word[INDEX_WORDS] = {"thread",   "thread_x", "thread_y",
-                                             "thread_z", "group_x",  "group_y",
-                                             "group_z",  "lane",     "wave_index"};
-
 /* A body that was read: ports that agree share it. */
 typedef struct Read {
   const Kernel *k;
@@ -21,15 +17,16 @@ typedef struct Read {
 
 /* ---- the language ---------------------------------------------------------------------------- */
 
-Language *language_load(Arena *a, const char *templates, const Backend *const *backends,
-                        int backend_count, Diags *d) {
+Language *language_load(Arena *a, const char *templates, Diags *d) {
   Language *l = arena_alloc(a, sizeof *l);
-  *l = (Language){.a = a, .backends = backends, .backend_count = backend_count};
+  l->a = a;
   items_load(l, templates, d);
   l->index = clang_createIndex(0, 0);
   if (!l->index) die("libclang gives no index");
   return l;
 }
+
+const Words *language_words(const Language *l) { return &l->words; }
 
 void language_free(Language *l) {
   if (l && l->index) clang_disposeIndex(l->index);

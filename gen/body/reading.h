@@ -37,20 +37,17 @@ typedef struct Source {
 
 struct Language {
   Arena *a;
-  const Backend *const *backends;
-  int backend_count;
   CXIndex index;
   Source portable;
   int source_count;
   Source *sources; /* lib/..kc, by name */
   int item_count;
   Item *items;
-  int word_count;
-  const char **words; /* declared by portable.h */
+  Words words; /* of portable.h */
   struct Read *reads; /* bodies read already */
 };
 
-/* Splits lib/..kc into l->items and portable.h into l->words. */
+/* Splits lib/..kc into l->items, and reads portable.h into l->words. */
 void items_load(Language *l, const char *templates, Diags *d);
 /* The items that tokens may reach by name, each after those that it names; returns how many. */
 int items_reached(Language *l, const Token *tokens, int count, int *order);
@@ -301,7 +298,6 @@ bool is_pointer(const Node *n);
 unsigned type_space(CXType pointee);
 unsigned node_roots(const Node *n);   /* the arguments that a pointer expression may point into */
 const Decl *node_base(const Node *n); /* the variable that a place is part of: a of a[i].x */
-bool is_lane_word(const char *name);
 bool is_assignment(const Node *n);
 bool is_step(const Node *n); /* ++ and -- */
 

@@ -75,6 +75,8 @@ static void put_text(Check *c, Tree *t) {
   const Variant *first = t->variants[0];
   t->chunks = arena_alloc(c->a, (size_t)(c->item_count + t->variant_count + 1) * sizeof *t->chunks);
   add_chunk(t, c->l->portable.file, c->l->portable.text, c->l->portable.len, 1, -2, first);
+  for (int i = 0; i < WORD_MARKS; i++) /* they are portable.h's alone */
+    buf_printf(&t->text, "#undef %s\n", word_marks[i].name);
   put_constants(c, t);
   for (int i = 0; i < c->item_count; i++) {
     const Item *x = &c->l->items[c->items[i]];
@@ -404,8 +406,9 @@ static Function *function_of(Copy *k, CXCursor cursor) {
     Copy own = {.c = k->c, .t = k->t, .function = f};
     clang_visitChildren(cursor, copy_function_child, &own);
   } else {
-    f->lane_op = is_lane_word(f->name);
-    f->barrier = strcmp(f->name, "barrier") == 0;
+    const unsigned marks = words_marks(&k->c->l->words, f->name);
+    f->lane_op = marks & WORD_LANES;
+    f->barrier = marks & WORD_GROUP;
   }
   return f;
 }

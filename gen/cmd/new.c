@@ -57,7 +57,7 @@ static const char entry_text[] =
     "}\n";
 
 static const char body_text[] =
-    "// The inside of the kernel: templates/portable.h has every word that may stand here.\n"
+    "// The inside of the kernel: templates/language/portable.h has every word that may stand here.\n"
     "// One thread an element; the last group may reach past the end.\n"
     "const u32 i = group_x * THREADS + thread;\n"
     "if (i >= n) return;\n"
@@ -117,11 +117,12 @@ static bool write_new(Arena *a, const char *path, const char *text) {
   return false;
 }
 
-static const char *port_list(Arena *a, const LibraryOptions *lo, Diags *d) {
-  int count = 0;
-  const Backend **b = backends_load(a, library_templates_folder(a, lo), &count, d);
+/* Of the backends that the specification speaks of; of all where there is none yet (NULL). */
+static const char *port_list(Arena *a, const LibraryOptions *lo, const Library *l, Diags *d) {
+  int count = l ? l->backend_count : 0;
+  const Backend *const *b = l ? l->backends : library_backends(a, lo, &count, d);
   const char *text = "";
-  for (int i = 0; b && i < count; i++)
+  for (int i = 0; i < count; i++)
     text = arena_printf(a, "%s%s%s = {}", text, i ? ", " : "", b[i]->name);
   return text;
 }
@@ -157,10 +158,11 @@ static int make_new(Arena *a, const LibraryOptions *lo, const char *name) {
   const char *body = arena_printf(a, "%stemplates/kernels/%s.kc", folder, name);
   const char *reference = arena_printf(a, "%stests/reference/%s.c", folder, name);
   size_t old_len;
+  const Library *l = NULL;
   if (access(spec, F_OK) == 0) { /* what is there must be sound, and without that name */
     LibraryOptions look = *lo;
     look.spec_only = true;
-    const Library *l = library_open(a, &look);
+    l = library_open(a, &look);
     if (!l) return EXIT_FINDINGS;
     const Kernel *k = library_kernel(l, name, NULL);
     if (k) {
@@ -170,7 +172,7 @@ static int make_new(Arena *a, const LibraryOptions *lo, const char *name) {
     }
   }
   Diags *d = diags_new(a);
-  const char *ports = port_list(a, lo, d);
+  const char *ports = port_list(a, lo, l, d);
   if (diags_errors(d)) {
     diags_print(d, stderr, isatty(STDERR_FILENO));
     return EXIT_FINDINGS;

@@ -10,20 +10,6 @@
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-/* portable.h's words and the library's operations across lanes, sorted. */
-static const char *const language_words[] = {
-  "GLOBAL", "INF", "LOCAL", "NOT_A_NUMBER", "PRIVATE", "WAVE", "abs", "ballot", "barrier", "bf16",
-  "bf16_of_bits", "bits", "bits16", "broadcast", "ceil", "cos", "exp", "exp2", "f16",
-  "f16_of_bits", "f32", "f32_of_bits", "f32x4", "fast_exp", "fast_exp2", "fast_log", "fast_log2",
-  "floor", "fma", "group_argmax", "group_max", "group_min", "group_scan", "group_sum", "group_x",
-  "group_y", "group_z", "i16", "i32", "i64", "i8", "isnan", "lane", "lanes", "lanes_before",
-  "lanes_count", "lanes_first", "lanes_has", "load4", "load4u", "log", "log2", "max", "min",
-  "mul_hi", "popcount", "rnd", "rsqrt", "shuffle_down", "shuffle_idx", "shuffle_up", "shuffle_xor",
-  "sin", "sqrt", "store4", "store4u", "tanh", "thread", "thread_x", "thread_y", "thread_z", "u16",
-  "u32", "u32x4", "u64", "u8", "wave_all", "wave_any", "wave_index", "wave_max", "wave_min",
-  "wave_scan", "wave_sum"
-};
-
 /* Keywords of C++ and of C, which no backend's table needs to repeat. */
 static const char *const keywords[] = {
   "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case",
@@ -77,7 +63,7 @@ static const Backend *who_reserves(const SpecRun *run, const char *name) {
 static bool is_taken_word(Reader *r, Place at, const char *label, const char *name) {
   const char *prefix = prefix_fault(name);
   const Backend *b = who_reserves(r->run, name);
-  if (is_among(name, language_words, COUNT(language_words)))
+  if (words_find(r->run->words, name, (int)strlen(name)))
     diag_add(r->d, at, D_NAME_LANGUAGE, label, name);
   else if (is_among(name, keywords, COUNT(keywords)))
     diag_add(r->d, at, D_NAME_RESERVED, label, name, "C or C++");

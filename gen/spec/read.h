@@ -11,6 +11,7 @@
 **   values.c   Lua values to C ones, each with its own complaint
 **   kernel.c   one kernel's table: types, constants, dims, inputs, outputs, scalars
 **   launch.c   its launch, wave, ports
+**   backends.c which backends a specification speaks of
 **   trial.c    its numerics, reference and cases
 **   path.c     kernels that are needed together
 **   names.c    which names a kernel may use
@@ -70,7 +71,10 @@ typedef struct SpecRun {
   Arena *a;
   Arena *scratch; size_t scratch_bytes; /* emptied after each kernel; what of it counts as memory */
   Diags *d;
-  const Backend *const *backends; int backend_count;
+  const Words *words;
+  const Backend *const *there; int there_count; /* every backend that there is */
+  const Backend *const *backends; int backend_count; /* that the specification speaks of */
+  bool backends_said; Place backends_at;
   const char *file, *folder;
   lua_State *L;
   size_t memory;    /* bytes held by Lua and by recorded expressions */
@@ -213,6 +217,7 @@ const char *spec_path_find(Reader *r, Val v, const char *path, const char *below
 void spec_kernel_check(Reader *r, Val top);
 void spec_case_check(Reader *r, Val v, const Case *c);
 void spec_kernels_check(SpecRun *run);
+void spec_backends_read(SpecRun *run, Place at, int table);
 void spec_path_read(SpecRun *run, Place at, int table);
 void spec_paths_check(SpecRun *run); /* once all kernels are known */
 

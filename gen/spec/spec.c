@@ -28,17 +28,20 @@ static Spec *result(SpecRun *run) {
                   .kernels = run->kernels,
                   .path_count = run->path_count,
                   .paths = run->paths,
+                  .backend_count = run->backend_count,
+                  .backends = run->backends,
                   .read_files = files,
                   .read_count = run->source_count };
   return spec;
 }
 
-Spec *spec_load(Arena *a, const char *path, const Backend *const *backends, int backend_count,
-                Diags *d) {
+Spec *spec_load(Arena *a, const char *path, const Words *words, const Backend *const *backends,
+                int backend_count, Diags *d) {
   if (backend_count > MAX_BACKENDS)
     die("%d backends; spec.h has room for %d", backend_count, (int)MAX_BACKENDS);
   SpecRun run = {
-    .a = a, .scratch = arena_new(), .d = d, .backends = backends, .backend_count = backend_count
+    .a = a, .scratch = arena_new(), .d = d, .words = words, .there = backends,
+    .there_count = backend_count, .backends = backends, .backend_count = backend_count
   };
   const int before = diags_errors(d);
   run.file = arena_strdup(a, path);

@@ -351,6 +351,14 @@ static int path(lua_State *L) {
   return 0;
 }
 
+/* backends { "metal", "cuda", "hip" } */
+static int backends(lua_State *L) {
+  SpecRun *run = spec_run(L);
+  lua_settop(L, 1);
+  spec_backends_read(run, spec_here(run), 1);
+  return 0;
+}
+
 /* ---- the table of words ---------------------------------------------------------------------- */
 
 static void open_poison(lua_State *L) {
@@ -434,4 +442,6 @@ void spec_words_open(SpecRun *run, int words) {
   lua_setfield(L, words, "kernel");
   lua_pushcfunction(L, path);
   lua_setfield(L, words, "path");
+  lua_pushcfunction(L, backends);
+  lua_setfield(L, words, "backends");
 }

@@ -66,24 +66,23 @@ static const KernelPorts *ports_of(Arena *a, const Kernel *k, Facts *const *fact
   KernelPorts *ports = arena_alloc(a, sizeof *ports);
   kg_other_port *others = arena_alloc(a, ((size_t)k->port_count + 1) * sizeof *others);
   int other_count = 0;
+  const struct { const kg_port **port; const char **why; } field[KERNEL_SLOTS] = {
+      {&ports->metal, &ports->why.metal},
+      {&ports->cuda, &ports->why.cuda},
+      {&ports->rocm, &ports->why.rocm},
+  }; /* by kernel_slots */
   ports->kernel = k->name;
   ports->fallback = k->fallback;
   for (int i = 0; i < k->port_count; i++) {
     const Port *p = &k->ports[i];
-    const char *slot = p->backend->slot;
+    const int slot = backend_slot(p->backend);
     const kg_port *port = !p->absent && facts[i]
                               ? port_of(a, k, p, facts[i], texts ? texts[i] : NULL)
                               : NULL;
     const char *why = p->absent ? p->absent : port ? NULL : "its body was refused";
-    if (slot && strcmp(slot, "metal") == 0) {
-      ports->metal = port;
-      ports->why.metal = why;
-    } else if (slot && strcmp(slot, "cuda") == 0) {
-      ports->cuda = port;
-      ports->why.cuda = why;
-    } else if (slot && strcmp(slot, "rocm") == 0) {
-      ports->rocm = port;
-      ports->why.rocm = why;
+    if (slot >= 0) {
+      *field[slot].port = port;
+      *field[slot].why = why;
     } else {
       others[other_count++] = (kg_other_port){p->backend->name, port, why};
     }

@@ -16,8 +16,6 @@ static const char *const dtype_symbol[DTYPES] = {
     "KG_F32", "KG_F16", "KG_BF16", "KG_I8",  "KG_U8",  "KG_I16",
     "KG_U16", "KG_I32", "KG_U32",  "KG_I64", "KG_U64",
 };
-static const char *const named_slots[] = {"metal", "cuda", "rocm"};
-enum { SLOTS = 3 };
 
 /* ---- expressions: each distinct one of a kernel is a table of its own ------------------------ */
 
@@ -215,19 +213,13 @@ static void put_port(Tables *t, const Port *p, const Facts *f) {
   buf_printf(b, "  .shared_bytes = %u,\n};\n", most_shared(p, f));
 }
 
-static int slot_of(const Backend *backend) {
-  for (int i = 0; backend->slot && i < SLOTS; i++)
-    if (strcmp(backend->slot, named_slots[i]) == 0) return i;
-  return -1;
-}
-
 static void put_ports(Tables *t) {
   Buf *b = t->b;
   const Kernel *k = t->k;
-  const Port *slots[SLOTS] = {0};
+  const Port *slots[KERNEL_SLOTS] = {0};
   int others = 0;
   for (int i = 0; i < k->port_count; i++) {
-    const int slot = slot_of(k->ports[i].backend);
+    const int slot = backend_slot(k->ports[i].backend);
     if (slot >= 0)
       slots[slot] = &k->ports[i];
     else if (others++ == 0)
@@ -253,19 +245,19 @@ static void put_ports(Tables *t) {
     buf_puts(b, "NULL");
   buf_puts(b, ",\n");
   int empty = 0;
-  for (int i = 0; i < SLOTS; i++) {
+  for (int i = 0; i < KERNEL_SLOTS; i++) {
     if (slots[i] && !slots[i]->absent) {
-      buf_printf(b, "  .%s = &%s_%s_port,\n", named_slots[i], k->name, slots[i]->backend->name);
+      buf_printf(b, "  .%s = &%s_%s_port,\n", kernel_slots[i], k->name, slots[i]->backend->name);
     } else {
-      buf_printf(b, "  .%s = NULL,\n", named_slots[i]);
+      buf_printf(b, "  .%s = NULL,\n", kernel_slots[i]);
       empty++;
     }
   }
   if (empty) buf_puts(b, "  .why = {");
-  for (int i = 0; i < SLOTS; i++) {
+  for (int i = 0; i < KERNEL_SLOTS; i++) {
     if (slots[i] && !slots[i]->absent) continue;
-    buf_printf(b, ".%s = ", named_slots[i]);
-    put_c_string(b, slots[i] ? slots[i]->absent : "kgen was given no such backend");
+    buf_printf(b, ".%s = ", kernel_slots[i]);
+    put_c_string(b, slots[i] ? slots[i]->absent : "its specification does not name it");
     if (--empty)
       buf_puts(b, ", ");
     else

@@ -15,7 +15,7 @@ typedef struct Output {
 /* The whole run's result.  facts[kernel][port], NULL where absent. */
 typedef struct Library {
   const Spec *spec;
-  const Backend *const *backends; int backend_count;
+  const Backend *const *backends; int backend_count; /* the specification's */
   Facts ***facts;
   int output_count; Output *outputs;
 } Library;

@@ -3,9 +3,9 @@
 **   hiprtc                     AMD's, as the system has it
 **   hiprtc-5.7 -6.4 -7.2       AMD's of other generations, in the roots that gen/rocm-root makes
 **   nvrtc                      NVIDIA's
-**   clang-cuda                 clang for CUDA, to PTX, with templates/check/cuda.h in CUDA's place
+**   clang-cuda                 clang for CUDA, to PTX, with templates/backends/check/cuda.h in CUDA's place
 **   clang-metal                clang with address spaces as in Metal, and with
-**                              templates/check/metal/metal_stdlib in Metal's place
+**                              templates/backends/check/metal/metal_stdlib in Metal's place
 **
 ** None is started before it is asked for.  A Compiler may be used by threads at once. */
 #ifndef COMPILERS_H

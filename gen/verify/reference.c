@@ -48,7 +48,7 @@ void references_close(References *r) {
 
 /* Runs one compiler, its words going to the file `log`.  -1: it is not there; else its exit status,
 ** or 128 + its signal. */
-static int compile_with(const char *compiler, const char *templates, const char *source,
+static int compile_with(const char *compiler, const char *includes, const char *source,
                         const char *object, const char *log) {
   const char *const argv[] = {compiler,
                               "-std=c11",
@@ -58,7 +58,7 @@ static int compile_with(const char *compiler, const char *templates, const char 
                               "-fPIC",
                               "-shared",
                               "-I",
-                              templates,
+                              includes,
                               "-o",
                               object,
                               source,
@@ -107,10 +107,11 @@ static void build(References *refs, Reference *r) {
     return;
   }
   const char *object = arena_printf(a, "%s/reference.so", folder),
-             *log = arena_printf(a, "%s/log", folder);
+             *log = arena_printf(a, "%s/log", folder),
+             *language = arena_printf(a, "%s/language", refs->templates);
   int status = -1;
   for (int i = 0; i < COMPILERS && status < 0; i++)
-    status = compile_with(compilers[i], refs->templates, r->path, object, log);
+    status = compile_with(compilers[i], language, r->path, object, log);
   size_t len = 0;
   const char *why = NULL, *said = file_read(a, log, &len, &why);
   if (status < 0) r->why = "no C compiler was found (cc, gcc, clang) to compile the reference with";

@@ -6,6 +6,18 @@
 //
 // A body sees its specification: the types by name (T), the constants (THREADS), WAVE, the inputs and outputs as pointers
 // to GLOBAL memory, each dim as a u32, each scalar.  It is the inside of a function: it may return early, and it ends.
+//
+// This file is read before all else: which names a parameter may not have, what a misspelt word was meant to be, and what the
+// checks of a body know of a word come from here.  A new word is a declaration here, and a line of each backend's table.
+
+// -- what kgen must know of a word besides its type: a mark before it.  Bodies do not see the marks ----------------------
+#define KG_INDEX        // tells a thread who it is
+#define KG_LANES        // every lane of the wave must come to it
+#define KG_AGREED       // ... and all of them get one value
+#define KG_OF_LANE      // ... and get the value of the lane whose number is given
+#define KG_GROUP        // the whole group must come to it, and waits there
+#define KG_FOUR         // moves four elements at once: the address is aligned to all four
+#define KG_LIBRARY(...) // written in lib/*.kc in this language, and as good as a word
 
 // -- types -------------------------------------------------------------------------------------------------------------
 typedef float f32;
@@ -29,52 +41,52 @@ struct u32x4 { u32 x, y, z, w; };
 #define PRIVATE                                  // a pointer or a reference to a thread's own variables
 
 // -- who is asking ---------------------------------------------------------------------------------------------------------
-extern const u32 thread;                       // the thread's number in its group, x fastest
-extern const u32 thread_x, thread_y, thread_z; // its place in the group
-extern const u32 group_x, group_y, group_z;    // the group's place in the grid
-extern const u32 lane;                         // thread % WAVE
-extern const u32 wave_index;                   // thread / WAVE
+KG_INDEX extern const u32 thread;                       // the thread's number in its group, x fastest
+KG_INDEX extern const u32 thread_x, thread_y, thread_z; // its place in the group
+KG_INDEX extern const u32 group_x, group_y, group_z;    // the group's place in the grid
+KG_INDEX extern const u32 lane;                         // thread % WAVE
+KG_INDEX extern const u32 wave_index;                   // thread / WAVE
 // WAVE: the wavefront's width, a literal of the instance (32 or 64).  Writing 32, 31 or >> 5 in its place is an error.
 
 // -- across lanes: every lane of the wave must be there ----------------------------------------------------------------------
-f32 shuffle_xor(f32 x, u32 mask); // x of lane ^ mask; mask < WAVE
-u32 shuffle_xor(u32 x, u32 mask);
-i32 shuffle_xor(i32 x, u32 mask);
-f32 shuffle_down(f32 x, u32 delta); // x of lane + delta; past the wave's end any value at all (backends differ)
-u32 shuffle_down(u32 x, u32 delta);
-i32 shuffle_down(i32 x, u32 delta);
-f32 shuffle_up(f32 x, u32 delta); // x of lane - delta; before the wave's start any value at all
-u32 shuffle_up(u32 x, u32 delta);
-i32 shuffle_up(i32 x, u32 delta);
-f32 shuffle_idx(f32 x, u32 from); // x of lane from; from < WAVE
-u32 shuffle_idx(u32 x, u32 from);
-i32 shuffle_idx(i32 x, u32 from);
-bool wave_any(bool p);
-bool wave_all(bool p);
+KG_LANES f32 shuffle_xor(f32 x, u32 mask); // x of lane ^ mask; mask < WAVE
+KG_LANES u32 shuffle_xor(u32 x, u32 mask);
+KG_LANES i32 shuffle_xor(i32 x, u32 mask);
+KG_LANES f32 shuffle_down(f32 x, u32 delta); // x of lane + delta; past the wave's end any value at all (backends differ)
+KG_LANES u32 shuffle_down(u32 x, u32 delta);
+KG_LANES i32 shuffle_down(i32 x, u32 delta);
+KG_LANES f32 shuffle_up(f32 x, u32 delta); // x of lane - delta; before the wave's start any value at all
+KG_LANES u32 shuffle_up(u32 x, u32 delta);
+KG_LANES i32 shuffle_up(i32 x, u32 delta);
+KG_LANES KG_OF_LANE f32 shuffle_idx(f32 x, u32 from); // x of lane from; from < WAVE
+KG_LANES KG_OF_LANE u32 shuffle_idx(u32 x, u32 from);
+KG_LANES KG_OF_LANE i32 shuffle_idx(i32 x, u32 from);
+KG_LANES KG_AGREED bool wave_any(bool p);
+KG_LANES KG_AGREED bool wave_all(bool p);
 
 struct lanes { u64 opaque; };           // a set of lanes: only the words below look into it
-lanes ballot(bool p);                   // the lanes where p holds
+KG_LANES KG_AGREED lanes ballot(bool p); // the lanes where p holds
 u32 lanes_count(lanes m);               // how many
 u32 lanes_first(lanes m);               // the lowest one; WAVE when there is none
 u32 lanes_before(lanes m, u32 at);      // how many are below lane `at`
 bool lanes_has(lanes m, u32 at);        // is lane `at` in it
 
 // Waits for the whole group; what was written to LOCAL and GLOBAL memory before it is seen after it by the group.
-void barrier();
+KG_GROUP void barrier();
 
-// wave_sum, wave_max, wave_min, broadcast, group_sum, group_max, group_min, group_argmax, group_scan ...: library
-// functions, written in this language in lib/*.kc on top of the words here.  A group operation returns only when its
-// shared slots are free again.
+// On top of the words here; a group operation returns only when its shared slots are free again.
+KG_LIBRARY(broadcast, wave_sum, wave_max, wave_min, wave_scan)
+KG_LIBRARY(group_sum, group_max, group_min, group_argmax, group_scan)
 
 // -- memory four at a time: p must be aligned to four elements ---------------------------------------------------------------
-f32x4 load4(GLOBAL const f32 *p);
-f32x4 load4(GLOBAL const f16 *p); // widened
-f32x4 load4(GLOBAL const bf16 *p);
-u32x4 load4u(GLOBAL const u32 *p);
-void store4(GLOBAL f32 *p, f32x4 v);
-void store4(GLOBAL f16 *p, f32x4 v); // each rounded once
-void store4(GLOBAL bf16 *p, f32x4 v);
-void store4u(GLOBAL u32 *p, u32x4 v);
+KG_FOUR f32x4 load4(GLOBAL const f32 *p);
+KG_FOUR f32x4 load4(GLOBAL const f16 *p); // widened
+KG_FOUR f32x4 load4(GLOBAL const bf16 *p);
+KG_FOUR u32x4 load4u(GLOBAL const u32 *p);
+KG_FOUR void store4(GLOBAL f32 *p, f32x4 v);
+KG_FOUR void store4(GLOBAL f16 *p, f32x4 v); // each rounded once
+KG_FOUR void store4(GLOBAL bf16 *p, f32x4 v);
+KG_FOUR void store4u(GLOBAL u32 *p, u32x4 v);
 
 // -- arithmetic: exact (the backend's accurate function).  Nothing is contracted: a fused multiply-add is written fma ------------
 f32 fma(f32 a, f32 b, f32 c); // a * b + c, rounded once
@@ -118,3 +130,6 @@ u32 popcount(u32 x);
 
 #define INF __builtin_inff()  // positive infinity
 #define NOT_A_NUMBER __builtin_nanf("")
+
+// -- rounding ---------------------------------------------------------------------------------------------------------------
+KG_LIBRARY(rnd) // to a storage type and back, where an operation of the graph rounds

@@ -1,5 +1,6 @@
--- Metal Shading Language 3.1 and newer (bfloat).  See hip.lua for what each field and hole means.
+-- Metal Shading Language 3.1 and newer (bfloat).  See base.lua for what each field and hole means.
 return {
+  base = "base",
   order = 1,
   name = "metal",
   title = "Metal",
@@ -12,10 +13,9 @@ return {
 
   reserved = {
     "kernel", "vertex", "fragment", "mesh", "object", "device", "constant", "threadgroup", "threadgroup_imageblock",
-    "thread", "ray_data", "object_data", "half", "half2", "half3", "half4", "bfloat", "bfloat2", "bfloat3", "bfloat4",
-    "float2", "float3", "float4", "int2", "int3", "int4", "uint", "uint2", "uint3", "uint4", "ushort", "uchar", "ulong",
-    "size_t", "metal", "simd", "sampler", "texture2d", "array", "atomic_int", "atomic_uint", "as_type", "access",
-    "visible", "stitchable", "coherent", "double", "precise", "fast", "mem_flags", "metal_stdlib",
+    "thread", "ray_data", "object_data", "half3", "half4", "bfloat", "bfloat2", "bfloat3", "bfloat4", "size_t", "metal",
+    "simd", "sampler", "texture2d", "array", "atomic_int", "atomic_uint", "as_type", "access", "visible", "stitchable",
+    "coherent", "precise", "fast", "mem_flags", "metal_stdlib",
     "ctz", "fabs", "mulhi", -- functions that texts use: a template of ours by that name would yield to Metal's
   },
 
@@ -23,7 +23,7 @@ return {
     GLOBAL = "device", LOCAL = "threadgroup", PRIVATE = "thread",
     thread = "kg_thread", -- a keyword there
     barrier = "kg_barrier", wave_any = "simd_any", wave_all = "simd_all",
-    min = "kg_min", max = "kg_max", rsqrt = "kg_rsqrt", isnan = "kg_isnan", ballot = "kg_ballot",
+    fma = "fma", floor = "floor", ceil = "ceil", popcount = "popcount",
     sqrt = "precise::sqrt", exp = "precise::exp", exp2 = "precise::exp2", log = "precise::log", log2 = "precise::log2",
     sin = "precise::sin", cos = "precise::cos", tanh = "precise::tanh", abs = "fabs",
     fast_exp = "fast::exp", fast_exp2 = "fast::exp2", fast_log = "fast::log", fast_log2 = "fast::log2",
@@ -40,7 +40,6 @@ return {
     thread = "kg_simd_in_group * 32 + kg_index_in_simd", lane = "kg_index_in_simd", wave_index = "kg_simd_in_group",
   },
 
-  -- Parameters of the entry that are there when `index` uses their name.
   tail = {
     { "kg_thread_in_group", "uint3 kg_thread_in_group [[thread_position_in_threadgroup]]" },
     { "kg_group", "uint3 kg_group [[threadgroup_position_in_grid]]" },
@@ -65,11 +64,7 @@ using namespace metal;
 #  error "kgen: ${kernel}: this text is for Metal 3.1 and newer; compile it with languageVersion 3.1"
 #endif
 ]],
-    default_wave = [[
-#  define KG_WAVE 32
-]],
     const = "constant constexpr ${type} ${name} = ${value};",
-    type = "typedef ${dtype} ${name};",
     ["function"] = "static inline ",
     shared = "  threadgroup ${type} ${name}${extent};",
     -- dims and scalars travel in one block
@@ -81,36 +76,20 @@ using namespace metal;
     entry_out = "device ${type} *${name} [[buffer(${index})]]",
     entry_args = "constant kg_args_block &kg_args [[buffer(${index})]]",
     entry_local = "  const ${type} ${name} = kg_args.${name};",
-    entry_close = ") {",
-    index = "  const u32 ${name} = ${value};",
+  },
+
+  names = {
+    i8 = "char", u8 = "uchar", u16 = "ushort", u32 = "uint", i64 = "long", u64 = "ulong",
+    fmin = "precise::fmin", fmax = "precise::fmax", bits_of_64 = "popcount", first_lane = "u32(ctz(m.set))",
+    lanes_where = "u64((simd_vote::vote_t)simd_ballot(p))",
   },
 
   pieces = {
-    { "f32", "typedef float f32;" },
-    { "i8", "typedef char i8;" },
-    { "u8", "typedef uchar u8;" },
-    { "i16", "typedef short i16;" },
-    { "u16", "typedef ushort u16;" },
-    { "i32", "typedef int i32;" },
-    { "u32", "typedef uint u32;" },
-    { "i64", "typedef long i64;" },
-    { "u64", "typedef ulong u64;" },
-    { "f32x4", "struct f32x4 { f32 x, y, z, w; };" },
-    { "u32x4", "struct u32x4 { u32 x, y, z, w; };" },
     { "f16", "typedef half f16; // storage only" },
     { "bf16", "typedef bfloat bf16; // storage only" },
-    { "", "" },
-    { "lanes", "struct lanes { u64 set; };" },
     { "kg_barrier", [[
 static inline void kg_barrier() { threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device); }]] },
-    { "kg_isnan", "static inline bool kg_isnan(f32 x) { return x != x; }" },
-    { "kg_rsqrt", "static inline f32 kg_rsqrt(f32 x) { return 1.0f / precise::sqrt(x); }" },
-    { "kg_min", [[
-template <class V> static inline V kg_min(V a, V b) { return b < a ? b : a; }
-static inline f32 kg_min(f32 a, f32 b) { return precise::fmin(a, b); }]] },
-    { "kg_max", [[
-template <class V> static inline V kg_max(V a, V b) { return a < b ? b : a; }
-static inline f32 kg_max(f32 a, f32 b) { return precise::fmax(a, b); }]] },
+    { "kg_isnan" },
     { "load4", [[
 static inline f32x4 load4(device const f32 *p) {
   const float4 v = *(device const float4 *)p;
@@ -145,12 +124,6 @@ template <class V> static inline V shuffle_down(V x, u32 delta) { return simd_sh
 template <class V> static inline V shuffle_up(V x, u32 delta) { return simd_shuffle_up(x, ushort(delta)); }]] },
     { "shuffle_idx", [[
 template <class V> static inline V shuffle_idx(V x, u32 from) { return simd_shuffle(x, ushort(from)); }]] },
-    { "kg_ballot", [[
-static inline lanes kg_ballot(bool p) { return lanes{u64((simd_vote::vote_t)simd_ballot(p))}; }]] },
-    { "lanes_count", "static inline u32 lanes_count(lanes m) { return u32(popcount(m.set)); }" },
-    { "lanes_first", "static inline u32 lanes_first(lanes m) { return m.set == 0 ? WAVE : u32(ctz(m.set)); }" },
-    { "lanes_before", [[
-static inline u32 lanes_before(lanes m, u32 at) { return u32(popcount(m.set & ((u64(1) << at) - 1))); }]] },
-    { "lanes_has", "static inline bool lanes_has(lanes m, u32 at) { return (m.set >> at & 1) != 0; }" },
+    { "kg_ballot" },
   },
 }
