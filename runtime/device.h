@@ -93,10 +93,4 @@ kg_status kg_device_open_with(const kg_device_ops *ops, const char *name, int in
 /* Keeps the sentence as this thread's last failure on the device; returns its status. */
 kg_status kg_device_report(const kg_device *device, const kg_error *error);
 
-/* Sets *error (may be NULL) and returns status. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-kg_status kg_fail(kg_error *error, kg_status status, const char *format, ...);
-
 #endif

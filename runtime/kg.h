@@ -64,6 +64,12 @@ typedef struct kg_error {
   char message[2048];
 } kg_error;
 
+/* Sets *error (may be NULL) and returns status: for a kernel's host companion, too. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+kg_status kg_fail(kg_error *error, kg_status status, const char *format, ...);
+
 /* ---- dtypes, tensors ------------------------------------------------------------------------- */
 
 typedef enum kg_dtype {

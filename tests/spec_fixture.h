@@ -189,14 +189,10 @@ static const char rich[] =
 
 static inline void write_rich(void) {
   assert_int_equal(mkdir("lib", 0777), 0);
-  assert_int_equal(mkdir("templates", 0777), 0);
-  assert_int_equal(mkdir("templates/kernels", 0777), 0);
-  assert_int_equal(mkdir("tests", 0777), 0);
-  assert_int_equal(mkdir("tests/reference", 0777), 0);
   write_text("lib/types.lua", "return { ints = { i32, u32 } }\n");
-  write_text("templates/kernels/rich.kc", "// body\n");
+  write_text("rich.kc", "// body\n");
   write_text("other.kc", "// body\n");
-  write_text("tests/reference/rich.c", "\n");
+  write_text("rich.c", "\n");
   write_text("kernels.lua", rich);
 }
 

@@ -42,14 +42,15 @@ Ledger *ledger_wanted(Arena *a, const Library *l) {
     int count;
     const Instance *instances = kernel_instances(a, k, &count);
     const Output *text = library_output(l, port_file(a, k, p));
+    const char *tokens = text_tokens(a, text->text);
     for (int j = 0; j < count; j++)
       for (int t = 0; t < TARGETS; t++) {
         if (!runs_at(p, targets[t].wave)) continue;
         LedgerRow *row = &ledger->rows[ledger->count++];
         *row = (LedgerRow){
             k->name, instance_name(a, k, &instances[j]), targets[t].name, targets[t].wave, "", {0}};
-        text_hash(row->text_hash, instance_block(a, k, &instances[j], targets[t].wave, text->path),
-                  text->text);
+        const char *block = instance_block(a, k, &instances[j], targets[t].wave, text->path);
+        text_hash(row->text_hash, text_tokens(a, block), tokens);
         for (int c = 0; c < LEDGER_COLUMNS; c++) row->value[c] = -1;
       }
   }

@@ -90,9 +90,7 @@ static const char *waves_text(unsigned waves) {
 
 static const char *read_body(Reader *r, Val v) {
   const char *path;
-  return val_string(r, v, "the body's file", &path)
-             ? spec_path_find(r, v, path, "templates/kernels")
-             : NULL;
+  return val_string(r, v, "the body's file", &path) ? spec_path_find(r, v, path) : NULL;
 }
 
 static void read_define(Reader *r, Port *p, Val table, const char *name) {

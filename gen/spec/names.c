@@ -107,25 +107,34 @@ static const char *path_fault(const char *path) {
   return strpbrk(path, "\"\\") ? "has a quote or a backslash" : NULL; /* it stands in #line "..." */
 }
 
-const char *spec_path_find(Reader *r, Val v, const char *path, const char *below) {
-  const char *fault = path_fault(path);
+/* The folder of the file that holds the kernel, from the specification's own folder on; "" for
+** that. */
+static const char *kernel_folder(const Reader *r) {
+  const char *own = spec_folder_of(r->a, r->k->file);
+  const size_t len = strlen(r->k->folder);
+  if (strncmp(own, r->k->folder, len) != 0) return "";
+  own += len;
+  return own + (*own == '/');
+}
+
+const char *spec_path_find(Reader *r, Val v, const char *path) {
+  const char *fault = path_fault(path), *beside = kernel_folder(r);
   if (fault) {
     diag_add(r->d, val_place(r, v), D_PATH, v.label, path, fault);
     return NULL;
   }
-  const char *tries[2] = { path, spec_joined(r->a, below, path) };
-  for (int i = 0; i < 2; i++) {
+  const char *tries[2] = { spec_joined(r->a, beside, path), path }, *looked = "";
+  for (int i = *beside ? 0 : 1; i < 2; i++) {
     struct stat st;
     const char *opened = spec_joined(r->a, r->k->folder, tries[i]);
-    if (stat(opened, &st) != 0) continue;
-    if (S_ISREG(st.st_mode)) return tries[i];
-    if (i == 0 && S_ISDIR(st.st_mode))
-      diag_add(r->d, val_place(r, v), D_PATH, v.label, path, "is a directory");
-    else diag_add(r->d, val_place(r, v), D_PATH, v.label, path, "is no regular file");
-    return NULL;
+    if (stat(opened, &st) == 0) {
+      if (S_ISREG(st.st_mode)) return tries[i];
+      diag_add(r->d, val_place(r, v), D_PATH, v.label, path,
+               S_ISDIR(st.st_mode) ? "is a directory" : "is no regular file");
+      return NULL;
+    }
+    looked = arena_printf(r->a, "%s%s%s", looked, *looked ? " and " : "", opened);
   }
-  diag_add(r->d, val_place(r, v), D_FILE_MISSING, v.label, path,
-           arena_printf(r->a, "%s and %s", spec_joined(r->a, r->k->folder, tries[0]),
-                        spec_joined(r->a, r->k->folder, tries[1])));
+  diag_add(r->d, val_place(r, v), D_FILE_MISSING, v.label, path, looked);
   return NULL;
 }

@@ -211,9 +211,10 @@ void spec_trial_read(Reader *r, Val top);
 /* Whether a parameter may be called so; takes the name. */
 bool spec_name_take(Reader *r, Val v, const char *name, const char *what);
 bool spec_is_identifier(const char *name);
-/* A path in the specification to a file: beside it, or in the given folder below it.  NULL: said in
-** d. */
-const char *spec_path_find(Reader *r, Val v, const char *path, const char *below);
+/* A path in the specification to a file, from the folder of the file that holds the kernel, or else
+** from the specification's own folder, which includes are from too.  The result is from the latter.
+** NULL: said in d. */
+const char *spec_path_find(Reader *r, Val v, const char *path);
 void spec_kernel_check(Reader *r, Val top);
 void spec_case_check(Reader *r, Val v, const Case *c);
 void spec_kernels_check(SpecRun *run);

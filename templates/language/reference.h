@@ -1,6 +1,6 @@
 /* reference.h: what the referee of a kernel is given.
 **
-** A reference is one C file named in the specification (`reference = "x.c"`), compiled on its own into a shared object and
+** A reference is one C file named in the specification (`reference = "x.ref.c"`), compiled on its own into a shared object and
 ** called by `kgen run` and `kgen verify`.  It computes the outputs in plain loops of doubles, from the formula and not from the
 ** body; where the specification says that a value is rounded, it rounds there (ref_round).  It defines
 **
@@ -14,6 +14,8 @@
 **                                                             is rounded to the tensor's dtype afterwards
 **   const char *judge(const ref_call *want, const ref_call *got);   NULL: right; else a sentence.  Called in place of the
 **                                                             comparison within tolerance, for results that are choices
+**
+** Headers that several references of kgen's own share are in templates/lib/ref/, and included as "lib/ref/qmm.h".
 **
 ** Floats stand in `real`, integers in `whole`, each row-contiguous; the other pointer is NULL. */
 #ifndef KG_REFERENCE_H
