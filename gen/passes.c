@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "platform.h"
+
 /* ---- where things are ----------------------------------------------------------------------- */
 
 /* The program's own folder, found once at its start; the only state of kgen that no call hands
@@ -13,10 +15,10 @@
 static char program_folder[4096];
 
 void library_program(const char *argv0) {
-  ssize_t len = readlink("/proc/self/exe", program_folder, sizeof program_folder - 1);
-  if (len < 0) len = snprintf(program_folder, sizeof program_folder, "%s", argv0 ? argv0 : "");
-  if (len < 0 || (size_t)len >= sizeof program_folder) len = 0;
-  program_folder[len] = 0;
+  if (!kg_program_path(program_folder, sizeof program_folder) &&
+      (size_t)snprintf(program_folder, sizeof program_folder, "%s", argv0 ? argv0 : "") >=
+          sizeof program_folder)
+    program_folder[0] = 0;
   char *slash = strrchr(program_folder, '/');
   *(slash ? slash : program_folder) = 0;
 }

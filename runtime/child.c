@@ -1,4 +1,4 @@
-/* child.c: see child.h.  Linux: close_range, memfd_create, fexecve. */
+/* child.c: see child.h. */
 #include "child.h"
 
 #include <errno.h>
@@ -9,12 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "platform.h"
 
 #define LINE_BYTES 512
 
@@ -59,7 +60,7 @@ static int take_descriptors(int socket, int noise, int program) {
   if (socket < 0 || noise < 0 || dup2(noise, 2) < 0 || dup2(socket, 0) < 0 || dup2(socket, 1) < 0)
     _exit(127);
   if (program >= 0) program = dup3(program, 3, O_CLOEXEC);
-  close_range(program >= 0 ? 4 : 3, ~0u, 0);
+  kg_close_from(program >= 0 ? 4 : 3);
   return program;
 }
 
@@ -84,14 +85,14 @@ _Noreturn static void run_child(const kg_child_start_info *info, int socket, int
     for (char *const *e = info->envp; *e != NULL; e++) putenv(*e);
     _exit(info->inside(info->data));
   }
-  fexecve(program, info->argv, info->envp);
+  kg_execute(program, info->program, info->argv, info->envp);
   give_up("cannot run the compiler's program: ");
 }
 
 /* ---- in the parent --------------------------------------------------------------------------- */
 
 bool kg_child_start(kg_child *child, const kg_child_start_info *info) {
-  int ends[2] = { -1, -1 }, program = -1, noise = memfd_create("kg-child", MFD_CLOEXEC);
+  int ends[2] = { -1, -1 }, program = -1, noise = kg_memory_file("kg-child");
   pid_t pid = -1;
   if (noise >= 0 && fcntl(noise, F_SETFL, O_APPEND) == 0 &&
       (info->program == NULL || (program = open(info->program, O_RDONLY | O_CLOEXEC)) >= 0) &&

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "platform.h"
 #include "verify/compilers_own.h"
 
 extern char **environ;
@@ -44,8 +44,7 @@ static bool fill(int fd, const char *s) {
 
 /* Files in memory instead of pipes: nothing can fill up and wait. */
 int run_program(char *const *argv, const char *input, char **out, size_t *out_bytes, char **err) {
-  const int in = memfd_create("in", MFD_CLOEXEC), to = memfd_create("out", MFD_CLOEXEC),
-            noise = memfd_create("err", MFD_CLOEXEC);
+  const int in = kg_memory_file("in"), to = kg_memory_file("out"), noise = kg_memory_file("err");
   int status = -1;
   pid_t pid = -1;
   posix_spawn_file_actions_t actions;

@@ -12,6 +12,7 @@
 
 #include "child.h"
 #include "devices/hiprtc_serve.h"
+#include "platform.h"
 
 #define START_SECONDS 60.0 /* to load the libraries and hash them, on a cold disk */
 #define COMPILE_SECONDS 120.0
@@ -58,10 +59,8 @@ static char *find_program(void) {
   if (named != NULL && strcmp(named, "none") == 0) return NULL;
   if (named != NULL && named[0] != '\0') return strdup(named);
   char self[PATH_MAX];
-  ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
   char *path = NULL;
-  if (n > 0) {
-    self[n] = '\0';
+  if (kg_program_path(self, sizeof self)) {
     char *slash = strrchr(self, '/');
     if (slash != NULL) slash[1] = '\0';
     path = join(self, "kg-hiprtc");

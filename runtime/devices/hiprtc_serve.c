@@ -10,7 +10,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
+
+#include "platform.h"
 
 /* ---- growing text ---------------------------------------------------------------------------- */
 
@@ -144,18 +145,16 @@ static const char *base_name(const char *path) {
   return slash != NULL ? slash + 1 : path;
 }
 
-static int collect_file(struct dl_phdr_info *info, size_t size, void *data) {
-  (void)size;
+static void collect_file(void *data, const char *path) {
   files *f = data;
-  const char *base = base_name(info->dlpi_name);
+  const char *base = base_name(path);
   for (size_t i = 0; i < sizeof toolchain_prefixes / sizeof *toolchain_prefixes; i++)
     if (strncmp(base, toolchain_prefixes[i], strlen(toolchain_prefixes[i])) == 0 &&
         f->count < MAX_FILES) {
-      char *real = realpath(info->dlpi_name, NULL);
+      char *real = realpath(path, NULL);
       if (real != NULL) f->path[f->count++] = real;
       break;
     }
-  return 0;
 }
 
 static int by_base_name(const void *a, const void *b) {
@@ -190,7 +189,7 @@ static void describe_files(const hiprtc *h, const char *chosen, text *out) {
     char *real = realpath(chosen, NULL);
     if (real != NULL) f.path[f.count++] = real;
   }
-  dl_iterate_phdr(collect_file, &f);
+  kg_loaded_files(collect_file, &f);
   qsort(f.path, (size_t)f.count, sizeof *f.path, by_base_name);
 
   Dl_info at;

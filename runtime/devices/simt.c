@@ -11,7 +11,6 @@
 ** watched: see simt_check.h.
 **
 ** Any memory of the process will do for tensors; that from alloc ends at a guard page. */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +46,8 @@ void kg_simt_device_name(char *name, size_t size, const char *backend, int wave,
 }
 
 static unsigned processors(void) {
-  cpu_set_t set;
-  const int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  return count < 1 ? 1 : (unsigned)count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
+  const unsigned count = kg_processors();
+  return count > THREADS_MAX ? THREADS_MAX : count;
 }
 
 /* KG_SIMT_SECONDS, or enough for any group that is meant to end. */
@@ -227,7 +225,11 @@ static kg_status simt_launch(kg_device *device, kg_function *function, const kg_
   return simt_launch_call(device, function, grid, args, bytes, NULL, error);
 }
 
-bool kg_simt_is_simt(const kg_device *device) { return device->ops->open == simt_open; }
+int kg_simt_findings(const kg_device *device, const kg_simt_finding **findings) {
+  if (findings) *findings = NULL;
+  if (!device || device->ops->open != simt_open) return 0;
+  return kg_simt_check_findings(device->self, findings);
+}
 
 #define SIMT_OPS(whose)                                                            \
   {                                                                                \

@@ -55,10 +55,18 @@ static const char *const options[] = {
     "-fno-fast-math",
     /* fibers: nothing below the stack pointer, a guard page is never jumped over, a lane
     ** operation keeps its caller */
-    "-mno-red-zone",
     "-fstack-clash-protection",
     "-fno-stack-protector",
+#if defined(__aarch64__)
+    "-fsigned-char", /* as on every GPU */
+    "-mbranch-protection=none",
+    /* the processor gives 0 (fault.c) */
+    "-fsanitize=integer-divide-by-zero",
+    "-fsanitize-trap=integer-divide-by-zero",
+#else
+    "-mno-red-zone",
     "-fcf-protection=none",
+#endif
     "-fno-optimize-sibling-calls",
     "-mllvm",
     "-inline-threshold=10000",
@@ -273,6 +281,27 @@ static XXH64_hash_t program_hash(const char *path) {
   return XXH3_64bits(words, (size_t)count);
 }
 
+#if defined(__aarch64__)
+#define MACHINE "aarch64"
+static const char *own_processor(void) { return "armv8-a"; }
+#else
+#define MACHINE "x86_64"
+static const char *own_processor(void) {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                 __builtin_cpu_supports("bmi2")
+             ? "x86-64-v3"
+             : "x86-64";
+}
+#endif
+
+/* NULL: clang's own target is this machine.  Else (this program is emulated) it is told. */
+static const char *own_target(const char *said) {
+  static const char *const before = "Target: ";
+  const char *target = strstr(said, before);
+  if (!target || strncmp(target + strlen(before), MACHINE, strlen(MACHINE)) == 0) return NULL;
+  return "--target=" MACHINE "-linux-gnu";
+}
+
 static bool read_version(kg_simt_compiler *compiler) {
   Folder folder;
   if (!folder_new(&folder)) return false;
@@ -288,6 +317,7 @@ static bool read_version(kg_simt_compiler *compiler) {
     number += strlen("clang version ");
     snprintf(compiler->version, sizeof compiler->version, "%.*s", (int)strcspn(number, " \t\r\n-+"),
              number);
+    compiler->target = own_target(said);
   }
   free(said);
   return number != NULL;
@@ -308,10 +338,7 @@ kg_status kg_simt_compiler_find(kg_simt_compiler *compiler, char *identity, size
   if (!read_version(compiler))
     return kg_fail(error, KG_NO_COMPILER, "%s does not answer --version as clang does",
                    compiler->path);
-  compiler->processor = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                                __builtin_cpu_supports("bmi2")
-                            ? "x86-64-v3"
-                            : "x86-64";
+  compiler->processor = own_processor();
   snprintf(identity, bytes, "clang %s %016llx, shim %016llx, %s", compiler->version,
            (unsigned long long)program_hash(compiler->path), (unsigned long long)shims_hash(),
            compiler->processor);
@@ -418,6 +445,7 @@ kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend,
     for (int i = 0; i < CHECKED_OPTIONS && checked; i++) words[count++] = checked_options[i];
     snprintf(march, sizeof march, "-march=%s", compiler->processor);
     words[count++] = march;
+    if (compiler->target) words[count++] = compiler->target;
     count = add_definitions(source->options, words, count);
     const char *const tail[] = {"-I.", "text.cpp", "-o", "text.so", "-lm", NULL};
     for (int i = 0; i < 6; i++) words[count + i] = tail[i];
