@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const index_word[INDEX_WORDS] = {"thread",   "thread_x", "thread_y",
+                                             "thread_z", "group_x",  "group_y",
+                                             "group_z",  "lane",     "wave_index"};
+
 static bool is_blank(const Token *t) {
   return t->kind == TOK_SPACE || t->kind == TOK_COMMENT;
 }

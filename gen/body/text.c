@@ -72,18 +72,6 @@ static const struct Refused {
     {"LOCAD", "LOCAD", "it is kgen's own; write LOCAL"},
 };
 
-int text_column(const char *text, const char *s) {
-  int column = 1;
-  while (s > text && s[-1] != '\n') s--, column++;
-  return column;
-}
-
-const char *text_line(const char *text, size_t offset) {
-  const char *s = text + offset;
-  while (s > text && s[-1] != '\n') s--;
-  return s;
-}
-
 static Place token_place(const char *file, const Token *first, const Token *t) {
   const char *s = t->s;
   while (s > first->s && s[-1] != '\n') s--;

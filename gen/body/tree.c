@@ -84,22 +84,6 @@ static void put_text(Check *c, Tree *t) {
   for (int i = 0; i < t->variant_count; i++) put_variant(c, t, i);
 }
 
-const Chunk *tree_chunk(const Tree *t, unsigned at) {
-  for (int i = 0; i < t->chunk_count; i++)
-    if (at >= t->chunks[i].start && at <= t->chunks[i].start + t->chunks[i].len)
-      return &t->chunks[i];
-  return NULL;
-}
-
-Place tree_place(Check *c, const Tree *t, unsigned at) {
-  const Chunk *chunk = tree_chunk(t, at);
-  if (!chunk) return (Place){c->path, 1, 1};
-  const char *s = chunk->text + (at - chunk->start);
-  int line = chunk->line;
-  for (const char *p = chunk->text; p < s; p++) line += *p == '\n';
-  return (Place){chunk->file, line, text_column(chunk->text, s)};
-}
-
 /* ---- copying --------------------------------------------------------------------------------- */
 
 typedef struct Copy {

@@ -1,16 +1,6 @@
 /* spec.c: spec_load, a specification as a whole.  See spec.h for its contract and read.h for its
 ** parts. */
-#include <string.h>
-
 #include "spec/read.h"
-
-void *spec_grow(Arena *a, void *list, int count, int *room, size_t size) {
-  if (count < *room) return list;
-  *room = *room ? *room * 2 : 16;
-  void *larger = arena_alloc(a, (size_t)*room * size);
-  if (count) memcpy(larger, list, (size_t)count * size);
-  return larger;
-}
 
 static int run_file(lua_State *L) {
   SpecRun *run = spec_run(L);
@@ -37,9 +27,13 @@ Spec *spec_load(Arena *a, const char *path, const Backend *const *backends, int 
                 Diags *d) {
   if (backend_count > MAX_BACKENDS)
     die("%d backends; spec.h has room for %d", backend_count, (int)MAX_BACKENDS);
-  SpecRun run = {
-    .a = a, .scratch = arena_new(), .d = d, .backends = backends, .backend_count = backend_count
-  };
+  static const SpecReaders readers = { spec_kernel_read, spec_path_read };
+  SpecRun run = { .a = a,
+                  .scratch = arena_new(),
+                  .d = d,
+                  .backends = backends,
+                  .backend_count = backend_count,
+                  .read = &readers };
   const int before = diags_errors(d);
   run.file = arena_strdup(a, path);
   run.folder = spec_folder_of(a, run.file);
