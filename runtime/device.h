@@ -89,4 +89,8 @@ __attribute__((format(printf, 3, 4)))
 #endif
 kg_status kg_fail(kg_error *error, kg_status status, const char *format, ...);
 
+/* A compiler's log from its first error's line on: warnings can stand before it and fill a
+** message.  NULL: "". */
+const char *kg_first_error(const char *log);
+
 #endif

@@ -18,11 +18,10 @@ typedef struct kg_hip_choice {
   int generation;
 } kg_hip_choice;
 
-/* choice NULL: the system's newest.  The program that runs in the child is $KG_HIPRTC ("none":
-** none), else kg-hiprtc beside the running program, else in the folder that the library was
-** built with (KG_LIBEXEC); where there is none the child is a plain fork of the caller, which
-** cannot serve a root.  $KG_HIPRTC_LIBRARY names the hipRTC library itself. KG_NO_COMPILER; the
-** caller closes it. */
+/* choice NULL: the system's newest.  The program that runs in the child is $KG_HIPRTC, else
+** kg-hiprtc beside the running program, else in the folder that the library was built with
+** (KG_LIBEXEC), else (or where $KG_HIPRTC is "none") the one that the library itself holds.
+** $KG_HIPRTC_LIBRARY names the hipRTC library itself. KG_NO_COMPILER; the caller closes it. */
 kg_status kg_hip_compiler_open(const kg_hip_choice *choice, kg_hip_compiler **compiler,
                                kg_error *error);
 void kg_hip_compiler_close(kg_hip_compiler *compiler);
