@@ -108,6 +108,12 @@ static int outer_instances(Compiler *c, const char *target, int wave) {
   return done;
 }
 
+static Compiler *compilers_find(Compilers *all, const char *name) {
+  for (int i = 0; i < compilers_count(all); i++)
+    if (strcmp(compiler_name(compilers_get(all, i)), name) == 0) return compilers_get(all, i);
+  return NULL;
+}
+
 /* The compiler, or the reason why there is none, printed. */
 static Compiler *ready(const char *name) {
   const char *why;
@@ -821,7 +827,6 @@ static void a_compiler_that_is_not_there_says_what_to_do(void **state) {
   assert_string_equal(
       r.error.message,
       "kernel k: there is no /nowhere/7.2; `sh gen/rocm-root 7.2 /nowhere` makes it");
-  assert_null(compilers_find(elsewhere, "nonesuch"));
   compilers_close(elsewhere);
 
   setenv("KGEN_CLANG", "/nowhere/clang", 1);

@@ -12,6 +12,7 @@
 
 #include "child.h"
 #include "device.h"
+#include "distance.h"
 #include "devices/hiprtc_serve.h"
 
 #define START_SECONDS 60.0 /* to load the libraries and hash them, on a cold disk */
@@ -37,7 +38,6 @@ struct kg_hip_compiler {
   char *facts; /* what the child said of itself; the names below point into it */
   int target_count;
   target_info *targets;
-  const char **target_names;
 };
 
 /* ---- the child's program --------------------------------------------------------------------- */
@@ -210,8 +210,7 @@ static bool read_facts(kg_hip_compiler *c) {
   size_t lines = 1;
   for (const char *p = c->facts; *p != '\0'; p++) lines += *p == '\n';
   c->targets = calloc(lines, sizeof *c->targets);
-  c->target_names = calloc(lines + 1, sizeof *c->target_names);
-  if (c->targets == NULL || c->target_names == NULL) return false;
+  if (c->targets == NULL) return false;
 
   char *rest = NULL;
   for (char *line = strtok_r(c->facts, "\n", &rest); line != NULL;
@@ -231,7 +230,7 @@ static bool read_facts(kg_hip_compiler *c) {
         t->sramecc |= strcmp(f, "sramecc") == 0;
         t->xnack |= strcmp(f, "xnack") == 0;
       }
-      c->target_names[c->target_count++] = value;
+      c->target_count++;
     }
   }
   if (hash[0] == '\0' || c->target_count == 0) return false;
@@ -315,50 +314,28 @@ void kg_hip_compiler_close(kg_hip_compiler *c) {
   free(c->passed[1]);
   free(c->facts);
   free(c->targets);
-  free(c->target_names);
   free(c);
 }
 
 const char *kg_hip_compiler_version(const kg_hip_compiler *c) { return c->version; }
 const char *kg_hip_compiler_identity(const kg_hip_compiler *c) { return c->identity; }
-const char *const *kg_hip_compiler_targets(const kg_hip_compiler *c) { return c->target_names; }
 
 /* ---- targets --------------------------------------------------------------------------------- */
 
 #define NAME_BYTES 32
 
-/* Levenshtein's distance; both names are shorter than NAME_BYTES. */
-static int distance(const char *a, const char *b) {
-  int row[NAME_BYTES + 1];
-  const int n = (int)strlen(b);
-  for (int j = 0; j <= n; j++) row[j] = j;
-  for (int i = 0; a[i] != '\0'; i++) {
-    int corner = row[0];
-    row[0] = i + 1;
-    for (int j = 0; j < n; j++) {
-      const int above = row[j + 1], swap = corner + (a[i] != b[j]);
-      int best = above < row[j] ? above + 1 : row[j] + 1;
-      if (swap < best) best = swap;
-      corner = above;
-      row[j + 1] = best;
-    }
-  }
-  return row[n];
-}
-
 /* The nearest names in the compiler's order, or all of them when none is near. */
 static void near_names(const kg_hip_compiler *c, const char *name, char *out, size_t bytes) {
-  int best = NAME_BYTES;
-  for (int i = 0; i < c->target_count; i++)
-    if (strlen(c->targets[i].name) < NAME_BYTES) {
-      const int d = distance(name, c->targets[i].name);
-      if (d < best) best = d;
-    }
-  const bool near = best <= 2 && (size_t)best * 2 < strlen(name);
+  int best = INT_MAX;
+  for (int i = 0; i < c->target_count; i++) {
+    const int d = kg_name_distance(name, c->targets[i].name);
+    if (d < best) best = d;
+  }
+  const bool near = best <= 2 * KG_NAME_EDIT && (size_t)best < strlen(name);
   size_t len = (size_t)snprintf(out, bytes, near ? "the nearest that it knows:" : "it knows");
   for (int i = 0; i < c->target_count && len < bytes; i++) {
     const char *t = c->targets[i].name;
-    if (near && (strlen(t) >= NAME_BYTES || distance(name, t) != best)) continue;
+    if (near && kg_name_distance(name, t) != best) continue;
     len += (size_t)snprintf(out + len, bytes - len, " %s", t);
   }
 }

@@ -30,9 +30,6 @@ const char *kg_hip_compiler_version(const kg_hip_compiler *compiler); /* "5.2.21
 const char *kg_hip_compiler_identity(
     const kg_hip_compiler *compiler); /* version and content hash, for keys */
 
-/* The architectures it knows, by its own account, NULL-terminated: "gfx90a". */
-const char *const *kg_hip_compiler_targets(const kg_hip_compiler *compiler);
-
 /* KG_OK, or KG_BAD_TARGET with the nearest that it knows.  target is exact: "gfx90a",
 ** "gfx90a:sramecc+:xnack-". */
 kg_status kg_hip_compiler_check_target(const kg_hip_compiler *compiler, const char *target,
