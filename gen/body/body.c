@@ -112,7 +112,7 @@ static bool check_once(Check *c, Gathered *g, Variant **variants, int count) {
   for (int i = 0; i < count; i++) check_threads(c, variants[i]);
   shared_gather(c, g);
   clang_warnings(c, t);
-  tree_free(t);
+  tree_close(t);
   return true;
 }
 

@@ -467,7 +467,7 @@ Tree *tree_make(Check *c, Variant **variants, int count) {
       CXTranslationUnit_None, &t->unit);
   if (rc != CXError_Success) FAULT_AT(c, ((Place){c->path, 1, 0}), D_BODY_CRASH, (int)rc);
   if (rc != CXError_Success || clang_errors(c, t) > 0) {
-    tree_free(t);
+    tree_close(t);
     return NULL;
   }
   t->by_at = arena_alloc(c->a, (t->text.len + 1) * sizeof *t->by_at);
@@ -482,7 +482,7 @@ Tree *tree_make(Check *c, Variant **variants, int count) {
   return t;
 }
 
-void tree_free(Tree *t) {
+void tree_close(Tree *t) {
   if (t->unit) clang_disposeTranslationUnit(t->unit);
   t->unit = NULL;
   buf_free(&t->text);

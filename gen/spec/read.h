@@ -13,7 +13,7 @@
 **   kernel.c   one kernel's table: types, constants, dims, inputs, outputs, scalars
 **   launch.c   its launch, wave, ports
 **   trial.c    its numerics, reference and cases
-**   path.c     kernels that are needed together
+**   sets.c     kernels that are needed together
 **   names.c    which names a kernel may use
 **   check.c    what must hold between the parts of a kernel
 **
@@ -71,7 +71,7 @@ struct SpecRun;
 /* Who reads the tables that words are given: handed in, since the readers use the words. */
 typedef struct SpecReaders {
   void (*kernel)(struct SpecRun *run, const SpecHead *head, int table);
-  void (*path)(struct SpecRun *run, Place at, int table);
+  void (*set)(struct SpecRun *run, Place at, int table);
 } SpecReaders;
 
 typedef struct SpecRun {
@@ -93,7 +93,7 @@ typedef struct SpecRun {
   int source_count, source_room; SpecSource **sources;
   int head_count, head_room; SpecHead **heads;
   int kernel_count, kernel_room; Kernel **kernels;
-  int path_count, path_room; Path **paths;
+  int set_count, set_room; KernelSet **sets;
 } SpecRun;
 
 /* ---- run.c ------------------------------------------------------------------------------ */
@@ -231,7 +231,7 @@ const char *spec_path_find(Reader *r, Val v, const char *path, const char *below
 void spec_kernel_check(Reader *r, Val top);
 void spec_case_check(Reader *r, Val v, const Case *c);
 void spec_kernels_check(SpecRun *run);
-void spec_path_read(SpecRun *run, Place at, int table);
-void spec_paths_check(SpecRun *run); /* once all kernels are known */
+void spec_set_read(SpecRun *run, Place at, int table);
+void spec_sets_check(SpecRun *run); /* once all kernels are known */
 
 #endif

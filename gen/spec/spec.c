@@ -16,8 +16,8 @@ static Spec *result(SpecRun *run) {
                   .folder = run->folder,
                   .kernel_count = run->kernel_count,
                   .kernels = run->kernels,
-                  .path_count = run->path_count,
-                  .paths = run->paths,
+                  .set_count = run->set_count,
+                  .sets = run->sets,
                   .read_files = files,
                   .read_count = run->source_count };
   return spec;
@@ -27,7 +27,7 @@ Spec *spec_load(Arena *a, const char *path, const Backend *const *backends, int 
                 Diags *d) {
   if (backend_count > MAX_BACKENDS)
     die("%d backends; spec.h has room for %d", backend_count, (int)MAX_BACKENDS);
-  static const SpecReaders readers = { spec_kernel_read, spec_path_read };
+  static const SpecReaders readers = { spec_kernel_read, spec_set_read };
   SpecRun run = { .a = a,
                   .scratch = arena_new(),
                   .d = d,
@@ -45,7 +45,7 @@ Spec *spec_load(Arena *a, const char *path, const Backend *const *backends, int 
   for (int i = 0; i < run.head_count; i++)
     if (!run.heads[i]->done) diag_add(d, run.heads[i]->at, D_KERNEL_UNFINISHED, run.heads[i]->name);
   spec_kernels_check(&run);
-  spec_paths_check(&run);
+  spec_sets_check(&run);
   if (run.head_count == 0 && diags_errors(d) == before)
     diag_add(d, (Place){ run.file, 0, 0 }, D_NO_KERNEL);
   return run.kernel_count > 0 || diags_errors(d) == before ? result(&run) : NULL;

@@ -82,7 +82,7 @@ static int kernel_call(lua_State *L) {
 static int path(lua_State *L) {
   SpecRun *run = spec_run(L);
   lua_settop(L, 1);
-  run->read->path(run, spec_here(run), 1);
+  run->read->set(run, spec_here(run), 1);
   return 0;
 }
 
