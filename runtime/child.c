@@ -106,14 +106,15 @@ typedef enum step {
   STEP_FOLDER,
   STEP_RUN
 } step;
-static const char *const step_words[] = { [STEP_ENDED] = "",
-                                          [STEP_FILES] = "no descriptors for it",
-                                          [STEP_FORK] = "no process for it",
-                                          [STEP_ROOT] = "cannot change to the root directory",
-                                          [STEP_RIGHTS] = "changing to a root directory needs root "
-                                                          "rights or user namespaces",
-                                          [STEP_FOLDER] = "cannot change to its folder",
-                                          [STEP_RUN] = "cannot be run" };
+static const char *const step_words[] = {
+  [STEP_ENDED] = "",
+  [STEP_FILES] = "no descriptors for it",
+  [STEP_FORK] = "no process for it",
+  [STEP_ROOT] = "cannot change to the root directory",
+  [STEP_RIGHTS] = "changing to a root directory needs root rights or user namespaces",
+  [STEP_FOLDER] = "cannot change to its folder",
+  [STEP_RUN] = "cannot be run",
+};
 
 /* What a child says of itself on the pipe that exec closes. */
 typedef struct said {
@@ -379,7 +380,8 @@ static void release_pipe_signal(const sigset_t *before, bool pending) {
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
   sigpending(&now);
-  if (!pending && sigismember(&now, SIGPIPE) == 1) sigtimedwait(&pipe, NULL, &(struct timespec){ 0 });
+  if (!pending && sigismember(&now, SIGPIPE) == 1)
+    sigtimedwait(&pipe, NULL, &(struct timespec){ 0 });
   pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 

@@ -1,4 +1,5 @@
-/* files.c: see files.h.  xxHash is compiled in: kg-hiprtc, which uses this too, needs libc alone. */
+/* files.c: see files.h.  xxHash is compiled in: kg-hiprtc, which uses this too, needs libc
+** alone. */
 #define XXH_INLINE_ALL
 #include "files.h"
 

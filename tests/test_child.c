@@ -39,7 +39,9 @@ static bool sh(const char *words, const char *input, size_t bytes, kg_child_limi
   return kg_child_run(&program, input, bytes, limits, &of);
 }
 
-static bool plain(const char *words) { return sh(words, NULL, 0, (kg_child_limits){ .seconds = 60 }); }
+static bool plain(const char *words) {
+  return sh(words, NULL, 0, (kg_child_limits){ .seconds = 60 });
+}
 
 static void assert_ended(kg_child_ending ending, int code, const char *words) {
   assert_int_equal(of.ending, ending);

@@ -19,7 +19,9 @@
 static atomic_bool no_threads;
 static atomic_int made;
 int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *how, void *(*run)(void *), void *data) {
+int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *how, void *(*run)(void *),
+                          void *data) {
   if (no_threads) return EAGAIN;
   made++;
   return __real_pthread_create(id, how, run, data);

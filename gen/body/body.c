@@ -32,7 +32,7 @@ void language_free(Language *l) {
   if (l) l->index = NULL;
 }
 
-/* ---- dims -------------------------------------------------------------------------------------- */
+/* ---- dims ------------------------------------------------------------------------------------ */
 
 /* dim >= 1 and dim <= 4096 among the requirements narrow the dim. */
 static void find_dims(Check *c) {

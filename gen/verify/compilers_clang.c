@@ -147,7 +147,8 @@ void clang_compile(const Clang *clang, const char *templates, const kg_source *s
   const bool is_cuda = strncmp(target, "sm_", 3) == 0;
   const char *const program[] = { clang->program, NULL };
   Command *c = calloc(1, sizeof *c);
-  kg_child_outcome of = { .ending = KG_CHILD_NOT_RUN, .words = "cannot be run: its command is too long" };
+  kg_child_outcome of = { .ending = KG_CHILD_NOT_RUN,
+                          .words = "cannot be run: its command is too long" };
   if (c == NULL) {
     result->status = kg_fail(&result->error, KG_OUT_OF_MEMORY, "no memory for a command");
     return;

@@ -161,7 +161,9 @@ static void reply_free(reply *r) {
 }
 
 static bool start(kg_hip_compiler *c, char *words, size_t bytes) {
-  kg_child_program program = { .path = c->program, .root = c->root, .argv = c->argv, .envp = c->envp };
+  kg_child_program program = {
+    .path = c->program, .root = c->root, .argv = c->argv, .envp = c->envp
+  };
   c->used = false;
   if (c->program == NULL) {
     program.image = kg_embedded_kg_hiprtc;

@@ -202,25 +202,33 @@ static XXH64_hash_t program_hash(const char *path) {
   return XXH3_64bits(words, (size_t)count);
 }
 
-static bool read_version(kg_simt_compiler *compiler) {
+static kg_status read_version(kg_simt_compiler *compiler, kg_error *error) {
   Folder folder;
-  if (!folder_new(&folder)) return false;
+  if (!folder_new(&folder))
+    return kg_fail(error, KG_NO_COMPILER, "no temporary folder can be made: %s", strerror(errno));
   char place[sizeof folder.path];
   snprintf(place, sizeof place, "%.*s", (int)(strrchr(folder.path, '/') - folder.path),
            folder.path);
   sweep(place);
   const char *const words[] = {compiler->path, "--version", NULL};
   kg_child_outcome of;
-  const bool fine = run(compiler, folder.path, words, &of);
+  kg_status status = KG_OK;
+  run(compiler, folder.path, words, &of);
   folder_free(&folder);
-  const char *number = fine && of.out ? strstr(of.out, "clang version ") : NULL;
-  if (number) {
+  const char *number = of.out ? strstr(of.out, "clang version ") : NULL;
+  if (of.ending != KG_CHILD_EXITED)
+    status = kg_fail(error, KG_NO_COMPILER, "%s, asked for its version, %s", compiler->path,
+                     of.words);
+  else if (of.code != 0 || !number)
+    status = kg_fail(error, KG_NO_COMPILER, "%s does not answer --version as clang does",
+                     compiler->path);
+  else {
     number += strlen("clang version ");
     snprintf(compiler->version, sizeof compiler->version, "%.*s", (int)strcspn(number, " \t\r\n-+"),
              number);
   }
   kg_child_outcome_free(&of);
-  return number != NULL;
+  return status;
 }
 
 kg_status kg_simt_compiler_find(kg_simt_compiler *compiler, char *identity, size_t bytes,
@@ -235,9 +243,8 @@ kg_status kg_simt_compiler_find(kg_simt_compiler *compiler, char *identity, size
     return kg_fail(error, KG_NO_COMPILER,
                    "the SIMT device needs clang: neither clang-19 nor clang is in PATH; "
                    "install it, or name it in KG_CLANG");
-  if (!read_version(compiler))
-    return kg_fail(error, KG_NO_COMPILER, "%s does not answer --version as clang does",
-                   compiler->path);
+  const kg_status status = read_version(compiler, error);
+  if (status) return status;
   compiler->processor = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                                 __builtin_cpu_supports("bmi2")
                             ? "x86-64-v3"

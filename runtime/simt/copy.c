@@ -50,8 +50,9 @@ static void *load_from_memory(const kg_function *function, char *why, size_t byt
   if (fd < 0) return NULL;
   char path[64];
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  void *library =
-      kg_write_all(fd, function->bytes, function->size) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+  void *library = NULL;
+  if (kg_write_all(fd, function->bytes, function->size))
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *words = dlerror();
     snprintf(why, bytes, "%.700s", words ? words : path);
