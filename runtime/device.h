@@ -93,4 +93,8 @@ kg_status kg_device_open_with(const kg_device_ops *ops, const char *name, int in
 /* Keeps the sentence as this thread's last failure on the device; returns its status. */
 kg_status kg_device_report(const kg_device *device, const kg_error *error);
 
+/* A compiler's log from its first error's line on: warnings can stand before it and fill a
+** message.  NULL: "". */
+const char *kg_first_error(const char *log);
+
 #endif

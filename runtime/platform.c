@@ -14,6 +14,7 @@
 #define LINUX 1
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #else
 #define LINUX 0
 #endif
@@ -114,6 +115,21 @@ void kg_execute(int program, const char *path, char *const *argv, char *const *e
 #else
   (void)program;
   execve(path, argv, envp);
+#endif
+}
+
+void kg_end_with_parent(void) {
+#if LINUX
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+}
+
+bool kg_own_rights(void) {
+#if LINUX
+  return unshare(CLONE_NEWUSER) == 0;
+#else
+  errno = EPERM;
+  return false;
 #endif
 }
 

@@ -37,6 +37,13 @@ void kg_close_from(int first);
 ** path is looked up instead, in the root directory that is now the process's. */
 void kg_execute(int program, const char *path, char *const *argv, char *const *envp);
 
+/* In a child: it is killed when its parent ends, where the system has a way to say so; elsewhere it
+** notices when it next reads or writes. */
+void kg_end_with_parent(void);
+/* In a child: makes it root in a name space of its own, which may change its root directory.
+** False with errno: the system has no such thing, or does not allow it. */
+bool kg_own_rights(void);
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* A signal to the thread that started it, each time it has been on a processor for so long.  The

@@ -122,11 +122,11 @@ static void the_tables_say_what_the_specification_says(void **state) {
   Fixture f;
   fixture_make(&f);
   const char *both[] = {"scale", "copy"}, *copies[] = {"copy", "copy"};
-  Path with_scale = {.name = "with_scale", .kernel_count = 2, .kernels = both},
+  KernelSet with_scale = {.name = "with_scale", .kernel_count = 2, .kernels = both},
        without = {.name = "without", .kernel_count = 2, .kernels = copies},
        *paths[] = {&with_scale, &without};
-  f.spec.path_count = 2;
-  f.spec.paths = paths;
+  f.spec.set_count = 2;
+  f.spec.sets = paths;
   put_c_files(&f);
   put_file("kernels.h", emit_header(f.a, &f.library));
   put_file("kernels.c", emit_tables(f.a, &f.library));

@@ -10,7 +10,7 @@ static bool moves_wide(Arena *a, const Words *words, const char *text, size_t le
   const Token *t = lex(a, text, len, &n);
   const Token *kept[6] = {0}; /* the last significant ones, the latest last */
   for (int i = 0; i < n; i++) {
-    if (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT) continue;
+    if (token_blank(&t[i])) continue;
     const Word *word = t[i].kind == TOK_NAME ? words_find(words, t[i].s, t[i].len) : NULL;
     if (word && word->marks & WORD_FOUR) return true;
     memmove(kept, kept + 1, 5 * sizeof *kept);
@@ -39,7 +39,7 @@ static bool is_only_subscripted(Arena *a, const Facts *f, const char *name) {
   const Token *t = lex(a, f->text, f->len, &n);
   const Token *before = NULL, *use = NULL;
   for (int i = 0; i < n; i++) {
-    if (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT) continue;
+    if (token_blank(&t[i])) continue;
     if (use != NULL && !token_is(&t[i], "[")) return false;
     use = token_is(&t[i], name) ? &t[i] : NULL;
     if (use != NULL && before != NULL && token_is(before, "&")) return false;

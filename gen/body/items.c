@@ -9,20 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_blank(const Token *t) {
-  return t->kind == TOK_SPACE || t->kind == TOK_COMMENT;
-}
-
 static int newlines(const Token *t) {
   int n = 0;
   for (int i = 0; i < t->len; i++) n += t->s[i] == '\n';
   return n;
-}
-
-/* The next token from i on that says something. */
-static int solid(const Token *t, int count, int i) {
-  while (i < count && is_blank(&t[i])) i++;
-  return i;
 }
 
 /* ---- names ------------------------------------------------------------------------------------ */
@@ -60,7 +50,7 @@ static int item_end(const Token *t, int count, int i, bool is_type) {
 /* The token that declares the item's name, or -1: it is no function and no struct. */
 static int item_name(const Token *t, int end, int i, bool is_type) {
   if (is_type) { /* of data only */
-    const int name = solid(t, end, i + 1);
+    const int name = token_from(t, end, i + 1);
     for (int j = name; j < end; j++)
       if (token_is(&t[j], "(")) return -1;
     return name < end && t[name].kind == TOK_NAME ? name : -1;
@@ -122,7 +112,7 @@ static void source_fault(Arena *a, const Source *s, const Token *t, DiagCode cod
 
 static void split(Language *l, const Source *s, Diags *d) {
   const Token *t = s->tokens;
-  for (int i = 0, least = 0; (i = solid(t, s->token_count, i)) < s->token_count;) {
+  for (int i = 0, least = 0; (i = token_from(t, s->token_count, i)) < s->token_count;) {
     const bool is_type = token_is(&t[i], "struct");
     const int last = item_end(t, s->token_count, i, is_type);
     const int name = t[i].kind == TOK_DIRECTIVE ? -1 : item_name(t, last, i, is_type);

@@ -4,7 +4,8 @@
 ** body_facts reads one body in steps: its tokens (text.c), the library items that it may use
 ** (items.c), then parses by libclang for every choice of types, whose tree is copied
 ** (tree.c) and given to the checks (check.c, names.c, range.c, uniform.c); from
-** the first tree come the facts (shared.c and body.c). */
+** the first tree come the facts (shared.c and body.c).  All of them use place.c, variant.c,
+** fault.c and node.c, which use none of them. */
 #ifndef BODY_H
 #define BODY_H
 
@@ -117,7 +118,7 @@ typedef struct Function {
   int call_count;
   struct Function *calls[64]; /* each once */
   unsigned index_words;       /* own */
-  bool lane_op, barrier;      /* after tree_close: transitively */
+  bool lane_op, barrier;      /* after tree_make: transitively */
   bool open;                  /* on the way down, for recursion */
   struct Function *next;
 } Function;
@@ -229,7 +230,7 @@ const char *text_line(const char *text, size_t offset); /* where its line starts
 /* Parses the body for some variants and copies the tree; NULL when clang's errors leave nothing to
 ** check. */
 Tree *tree_make(Check *c, Variant **variants, int count);
-void tree_free(Tree *t);
+void tree_close(Tree *t); /* the parse and its text; the nodes are the arena's */
 Place tree_place(Check *c, const Tree *t, unsigned at);
 const Chunk *tree_chunk(const Tree *t, unsigned at);
 /* clang's errors, as faults; how many.  Its warnings come last, and only where nothing more precise

@@ -86,22 +86,6 @@ static void put_text(Check *c, Tree *t) {
   for (int i = 0; i < t->variant_count; i++) put_variant(c, t, i);
 }
 
-const Chunk *tree_chunk(const Tree *t, unsigned at) {
-  for (int i = 0; i < t->chunk_count; i++)
-    if (at >= t->chunks[i].start && at <= t->chunks[i].start + t->chunks[i].len)
-      return &t->chunks[i];
-  return NULL;
-}
-
-Place tree_place(Check *c, const Tree *t, unsigned at) {
-  const Chunk *chunk = tree_chunk(t, at);
-  if (!chunk) return (Place){c->path, 1, 1};
-  const char *s = chunk->text + (at - chunk->start);
-  int line = chunk->line;
-  for (const char *p = chunk->text; p < s; p++) line += *p == '\n';
-  return (Place){chunk->file, line, text_column(chunk->text, s)};
-}
-
 /* ---- copying --------------------------------------------------------------------------------- */
 
 typedef struct Copy {
@@ -486,7 +470,7 @@ Tree *tree_make(Check *c, Variant **variants, int count) {
       CXTranslationUnit_None, &t->unit);
   if (rc != CXError_Success) FAULT_AT(c, ((Place){c->path, 1, 0}), D_BODY_CRASH, (int)rc);
   if (rc != CXError_Success || clang_errors(c, t) > 0) {
-    tree_free(t);
+    tree_close(t);
     return NULL;
   }
   t->by_at = arena_alloc(c->a, (t->text.len + 1) * sizeof *t->by_at);
@@ -501,7 +485,7 @@ Tree *tree_make(Check *c, Variant **variants, int count) {
   return t;
 }
 
-void tree_free(Tree *t) {
+void tree_close(Tree *t) {
   if (t->unit) clang_disposeTranslationUnit(t->unit);
   t->unit = NULL;
   buf_free(&t->text);

@@ -31,18 +31,6 @@ static bool is_among(const char *s, const char *const *words, size_t n) {
   return false;
 }
 
-/* Letters of ASCII only, whatever the locale says. */
-static bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-bool spec_is_identifier(const char *name) {
-  if (!is_letter(*name)) return false;
-  for (const char *c = name; *c; c++)
-    if (!is_letter(*c) && !(*c >= '0' && *c <= '9')) return false;
-  return true;
-}
-
 static const char *prefix_fault(const char *name) {
   if (strcmp(name, "kg") == 0) return "is the library's own prefix";
   if (strncmp(name, "kg_", 3) == 0) return "begins with 'kg_'";

@@ -156,20 +156,20 @@ typedef struct Kernel {
 } Kernel;
 
 /* Kernels that a caller needs together: one predicate says whether a device has them all. */
-typedef struct Path {
+typedef struct KernelSet {
   const char *name;
   Place at;
   int kernel_count;
   const char **kernels; /* names, in the specification's order of the list */
-} Path;
+} KernelSet;
 
 typedef struct Spec {
   const char *file;     /* as given */
   const char *folder;
   int kernel_count;
   Kernel **kernels;     /* in the file's order */
-  int path_count;
-  Path **paths;         /* likewise */
+  int set_count;
+  KernelSet **sets;     /* likewise */
   int backend_count;
   const struct Backend *const *backends; /* that it speaks of: a port of each in every kernel */
   const char *const *read_files; /* the spec, its includes: for the depfile */

@@ -394,9 +394,9 @@ char *emit_tables(Arena *a, const Library *l) {
     put_block(&b, k);
     put_functions(&b, a, k);
   }
-  if (l->spec->path_count) buf_puts(&b, "\n/* ---- paths ---- */\n");
-  for (int i = 0; i < l->spec->path_count; i++) {
-    const Path *p = l->spec->paths[i];
+  if (l->spec->set_count) buf_puts(&b, "\n/* ---- paths ---- */\n");
+  for (int i = 0; i < l->spec->set_count; i++) {
+    const KernelSet *p = l->spec->sets[i];
     buf_printf(&b, "\nbool %s_available(const kg_device *device) {\n  return ", p->name);
     for (int n = 0; n < p->kernel_count; n++)
       buf_printf(&b, "%s%s_available(device)", n ? " && " : "", p->kernels[n]);

@@ -22,7 +22,6 @@ Compilers *compilers_open(const char *templates, const char *roots);
 void compilers_close(Compilers *all);
 int compilers_count(const Compilers *all);
 Compiler *compilers_get(Compilers *all, int i);
-Compiler *compilers_find(Compilers *all, const char *name); /* NULL: none of that name */
 
 const char *compiler_name(const Compiler *c);    /* as above */
 const char *compiler_backend(const Compiler *c); /* whose texts it takes: "hip" */
@@ -32,8 +31,6 @@ const char *compiler_backend(const Compiler *c); /* whose texts it takes: "hip" 
 bool compiler_ready(Compiler *c, const char **why);
 
 /* The rest is for one that is ready. */
-const char *compiler_identity(
-    const Compiler *c); /* "hipRTC 5.2.21153 (libamdhip64.so.5.2.21153) ac72..." */
 const char *compiler_title(const Compiler *c); /* "hipRTC 5.2.21153" */
 bool compiler_knows(const Compiler *c, const char *target);
 

@@ -12,17 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "sanitize.h"
-
-static bool write_all(int fd, const unsigned char *bytes, size_t size) {
-  while (size > 0) {
-    const ssize_t written = write(fd, bytes, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes += written, size -= (size_t)written;
-  }
-  return true;
-}
 
 /* A new file in the folder, with a path that no copy of this process has had.  -1: errno. */
 static int new_file(const char *folder, char *path, size_t bytes) {
@@ -38,7 +29,7 @@ static void *load_from(const char *folder, const kg_function *function, char *wh
   const int fd = new_file(folder, path, sizeof path);
   if (fd < 0) return snprintf(why, bytes, "%s: %s", folder, strerror(errno)), NULL;
   void *library = NULL;
-  if (!write_all(fd, function->bytes, function->size))
+  if (!kg_write_all(fd, function->bytes, function->size))
     snprintf(why, bytes, "%.400s: %s", path, strerror(errno));
   else if (!(library = dlopen(path, RTLD_NOW | RTLD_LOCAL))) {
     const char *words = dlerror();
@@ -56,8 +47,9 @@ static void *load_from_memory(const kg_function *function, char *why, size_t byt
   char path[64];
   if (fd < 0) return NULL;
   if (!kg_descriptor_path(fd, path, sizeof path)) return close(fd), NULL;
-  void *library =
-      write_all(fd, function->bytes, function->size) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+  void *library = NULL;
+  if (kg_write_all(fd, function->bytes, function->size))
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *words = dlerror();
     snprintf(why, bytes, "%.700s", words ? words : path);

@@ -23,6 +23,7 @@
 
 #include "device.h"
 #include "platform.h"
+#include "workers.h"
 #include "abi.h"
 
 #define KG_SIMT_STACK_BYTES 65536u
@@ -86,7 +87,8 @@ size_t kg_simt_lines_frames(kg_simt_lines *lines, uint64_t offset, kg_simt_frame
 typedef enum kg_simt_order { KG_SIMT_FORWARD, KG_SIMT_REVERSE, KG_SIMT_SHUFFLED } kg_simt_order;
 
 typedef struct kg_simt_job {
-  struct kg_simt_job *next; /* in the pool's list */
+  kg_work work; /* first: it is the workers' */
+  struct kg_simt_pool *pool;
   kg_function *function;
   kg_grid grid;
   const void *arguments;
@@ -94,7 +96,6 @@ typedef struct kg_simt_job {
   uint64_t chunk;  /* taken at a time */
   atomic_uint_least64_t taken;
   atomic_uint_least64_t stop; /* groups from this number on need not run any more */
-  unsigned users;             /* helpers at work on it; the pool's lock */
   kg_simt_order order;        /* of lanes and waves */
   uint64_t seed;              /* of the shuffle */
   bool strict;                /* see kg_simt_group.strict */

@@ -1,4 +1,4 @@
-/* path.c: `path { name = ..., kernels = { ... } }`: several kernels that a caller needs
+/* sets.c: `path { name = ..., kernels = { ... } }`: several kernels that a caller needs
 ** together, and so asks for with one predicate.  See read.h. */
 #include <string.h>
 
@@ -9,7 +9,7 @@ enum { PATH_KERNELS = 16 };
 static const char EXPECTED[] =
     "a table, as in path { name = \"fused_moe\", kernels = { \"moe_gateup\", \"moe_down\" } }";
 
-static void read_kernels(Reader *r, Val top, Path *p) {
+static void read_kernels(Reader *r, Val top, KernelSet *p) {
   const Val list = val_field(r, top, "kernels");
   static const char expected[] = "a list of two or more kernels' names";
   if (!val_required(r, top, list, "kernels", expected)) return;
@@ -32,7 +32,7 @@ static void read_kernels(Reader *r, Val top, Path *p) {
   }
 }
 
-void spec_path_read(SpecRun *run, Place at, int table) {
+void spec_set_read(SpecRun *run, Place at, int table) {
   static const char *const fields[] = {"name", "kernels"};
   Kernel *k = arena_alloc(run->a, sizeof *k); /* where val_* look for the file */
   k->name = "path";
@@ -43,7 +43,7 @@ void spec_path_read(SpecRun *run, Place at, int table) {
   const Val top = {lua_absindex(run->L, table), "path", NULL, at.line};
   if (!val_is_table(&r, top, EXPECTED)) return;
   const int base = lua_gettop(run->L);
-  Path *p = arena_alloc(run->a, sizeof *p);
+  KernelSet *p = arena_alloc(run->a, sizeof *p);
   p->at = at;
   val_fields(&r, top, fields, 2);
   const Val name = val_field(&r, top, "name");
@@ -55,8 +55,8 @@ void spec_path_read(SpecRun *run, Place at, int table) {
   read_kernels(&r, top, p);
   lua_settop(run->L, base);
   if (p->name == NULL) return;
-  run->paths = spec_grow(run->a, run->paths, run->path_count, &run->path_room, sizeof(Path *));
-  run->paths[run->path_count++] = p;
+  run->sets = spec_grow(run->a, run->sets, run->set_count, &run->set_room, sizeof(KernelSet *));
+  run->sets[run->set_count++] = p;
 }
 
 static bool is_kernel(const SpecRun *run, const char *name) {
@@ -65,20 +65,20 @@ static bool is_kernel(const SpecRun *run, const char *name) {
   return false;
 }
 
-void spec_paths_check(SpecRun *run) {
+void spec_sets_check(SpecRun *run) {
   const char **names = arena_alloc(run->a, ((size_t)run->head_count + 1) * sizeof *names);
   for (int i = 0; i < run->head_count; i++) names[i] = run->heads[i]->name;
-  for (int i = 0; i < run->path_count; i++) {
-    const Path *p = run->paths[i];
+  for (int i = 0; i < run->set_count; i++) {
+    const KernelSet *p = run->sets[i];
     const char *label = arena_printf(run->a, "path %s", p->name);
     if (is_kernel(run, p->name))
       diag_add(run->d, p->at, D_NAME_TWICE, label, p->name, "a kernel");
     for (int j = 0; j < i; j++)
-      if (strcmp(run->paths[j]->name, p->name) == 0)
+      if (strcmp(run->sets[j]->name, p->name) == 0)
         diag_add(run->d, p->at, D_NAME_TWICE, label, p->name, "another path");
     for (int j = 0; j < p->kernel_count; j++)
       if (!is_kernel(run, p->kernels[j]))
-        diag_add(run->d, p->at, D_PATH_KERNEL, label, p->kernels[j],
+        diag_add(run->d, p->at, D_SET_KERNEL, label, p->kernels[j],
                  spec_suggest(run->a, p->kernels[j], names, run->head_count));
   }
 }
