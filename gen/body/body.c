@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* Steps down that a check takes; each is some frames of the stack, together well below 1 KiB. */
+enum { DOWN_MOST = 2000 };
+
 const char *const index_word[INDEX_WORDS] = {"thread",   "thread_x", "thread_y",
                                              "thread_z", "group_x",  "group_y",
                                              "group_z",  "lane",     "wave_index"};
@@ -38,23 +41,24 @@ void language_free(Language *l) {
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
+/* What leaves a body unread or unfollowed cannot be answered: nobody knows what else is in it. */
+static bool is_answerable(DiagCode code) {
+  return code != D_BODY_CRASH && code != D_BODY_CLANG && code != D_BODY_DEEP &&
+         code != D_CALLS_DEEP && code != D_BODY_STEPS;
+}
+
 bool fault_begin_at(Check *c, Place at, DiagCode code) {
   c->live = false;
   c->choice = NULL;
   for (int i = 0; i < c->k->allow_count; i++)
-    if (diag_find(c->k->allow[i].code) == (int)code) return false;
+    if (is_answerable(code) && diag_find(c->k->allow[i].code) == (int)code) return false;
   for (int i = 0; i < c->seen_count; i++) {
     const bool here = c->seen[i].line == at.line && c->seen[i].col == at.col &&
                       strcmp(c->seen[i].file, at.file) == 0;
     if (here && c->seen[i].code == code && at.col > 0)
       return false; /* without a column, the text tells them apart */
   }
-  if (c->seen_count == c->seen_room) {
-    c->seen_room = c->seen_room ? c->seen_room * 2 : 32;
-    void *larger = arena_alloc(c->a, (size_t)c->seen_room * sizeof *c->seen);
-    if (c->seen_count) memcpy(larger, c->seen, (size_t)c->seen_count * sizeof *c->seen);
-    c->seen = larger;
-  }
+  GROW(c->a, c->seen, c->seen_count, c->seen_room);
   c->seen[c->seen_count].code = code;
   c->seen[c->seen_count].file = at.file;
   c->seen[c->seen_count].line = at.line;
@@ -78,6 +82,12 @@ bool fault_begin(Check *c, unsigned at, DiagCode code, Place *place) {
   const bool begun = fault_begin_at(c, *place, code);
   c->choice = chunk ? chunk->variant->choice : NULL;
   return begun;
+}
+
+bool down_from(Check *c, const Node *n) {
+  if (c->down < DOWN_MOST) return c->down++, true;
+  FAULT(c, n->at, D_BODY_DEEP, DOWN_MOST);
+  return false;
 }
 
 static const char *source_of(const Check *c, const char *file) {
@@ -146,6 +156,7 @@ static void find_dims(Check *c) {
 
 void variant_set(Check *c, const Variant *v) {
   const Kernel *k = c->k;
+  c->turn++;
   c->instance = v->instance;
   c->wave = v->wave;
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = {0};
@@ -214,7 +225,7 @@ static bool check_once(Check *c, Gathered *g, Variant **variants, int count) {
   check_tree(c);
   check_names(c);
   check_ranges(c);
-  check_uniform(c);
+  if (!t->unfollowed) check_uniform(c);
   for (int i = 0; i < count; i++) check_threads(c, variants[i]);
   shared_gather(c, g);
   clang_warnings(c, t);
@@ -256,8 +267,8 @@ static bool check_all(Check *c, Gathered *g, const Instance *instances, int coun
     const int differs = different_const(c->k, x, first);
     if (differs == -2 || (differs >= 0 && !same_types(c->k, x, first))) continue;
     const bool own = differs >= 0 && items_name(c, c->k->consts[differs].name);
-    const int types = differs >= 0 || g->choice_count == 64 ? 0 : g->choice_count++;
-    if (differs == -1) memcpy(g->choices[types], x->types, sizeof g->choices[types]);
+    const int types = differs >= 0 ? 0 : g->choice_count++;
+    if (differs == -1) g->choices[types] = x;
     Variant *v = variant_make(c, x, first, wave, wave, types);
     if (own) apart[apart_count++] = v;
     else together[together_count++] = v;
@@ -277,6 +288,7 @@ static bool check_all(Check *c, Gathered *g, const Instance *instances, int coun
 static void put_library(Check *c, const Gathered *g, Facts *f) {
   const Language *l = c->l;
   f->lib = arena_alloc(c->run, (size_t)(c->item_count + 1) * sizeof *f->lib);
+  const size_t arrays = (size_t)g->array_count + 1;
   for (int i = 0; i < c->item_count; i++) {
     const int item = c->items[i];
     if (!g->used[item]) continue;
@@ -289,10 +301,10 @@ static void put_library(Check *c, const Gathered *g, Facts *f) {
                          .is_type = x->is_type,
                          .index_words = g->words[item]};
     out->file = arena_printf(c->run, "templates/lib/%s", base ? base + 1 : x->file);
+    out->shared = arena_alloc(c->run, arrays * sizeof *out->shared);
     for (int s = 0; s < g->array_count; s++) {
       const int owner = g->arrays[s].item;
-      if (owner >= 0 && (owner == item || g->reaches[item * l->item_count + owner]) &&
-          out->shared_count < 32)
+      if (owner >= 0 && (owner == item || g->reaches[item * l->item_count + owner]))
         out->shared[out->shared_count++] = s;
     }
   }
@@ -365,6 +377,7 @@ static Facts *read_body(Check *c) {
   g->used = arena_alloc(c->a, items);
   g->words = arena_alloc(c->a, items * sizeof *g->words);
   g->reaches = arena_alloc(c->a, items * items);
+  g->choices = arena_alloc(c->a, (size_t)count * sizeof *g->choices);
   find_dims(c);
   if (!check_all(c, g, instances, count, waves ? waves : 3)) return NULL;
   return make_facts(c, g, instances, count);

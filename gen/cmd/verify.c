@@ -183,7 +183,7 @@ static void diagnostics_found(Verify *v, const Diags *d) {
   char *said = NULL;
   size_t bytes = 0;
   FILE *out = open_memstream(&said, &bytes);
-  if (out == NULL) die("out of memory");
+  if (out == NULL) exhausted("a finding's text");
   diags_print(d, out, false);
   fclose(out);
   const char *from = said;
@@ -291,7 +291,7 @@ static int read_options(Verify *v, const Options *o, const char *const **require
     return usage_error(&command, "--jobs takes a number from 1 to %d; not '%s'", MAX_JOBS, jobs);
   v->jobs = count < 1 ? 1 : count > MAX_JOBS ? MAX_JOBS : (int)count;
   v->compilers = compilers_open(v->templates, v->roots);
-  if (v->compilers == NULL) die("out of memory");
+  if (v->compilers == NULL) exhausted("the list of compilers");
   if (with != NULL) {
     v->only_tools = words_of(v->arena, with);
     const int known = check_names(v->arena, v->compilers, "with", v->only_tools);
@@ -319,7 +319,6 @@ int cmd_verify(int argc, char **argv) {
   status = read_options(&v, &o, &required);
   if (status == EXIT_FINE) status = verify(&v, &lo, &o, required);
   compilers_close(v.compilers);
-  free(v.findings);
   arena_free(a);
   return status;
 }

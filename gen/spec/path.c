@@ -55,7 +55,7 @@ void spec_path_read(SpecRun *run, Place at, int table) {
   read_kernels(&r, top, p);
   lua_settop(run->L, base);
   if (p->name == NULL) return;
-  run->paths = spec_grow(run->a, run->paths, run->path_count, &run->path_room, sizeof(Path *));
+  GROW(run->a, run->paths, run->path_count, run->path_room);
   run->paths[run->path_count++] = p;
 }
 

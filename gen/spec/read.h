@@ -88,8 +88,6 @@ typedef struct SpecRun {
 } SpecRun;
 
 SpecRun *spec_run(lua_State *L);
-/* Grows an arena-owned list by one; the entry is new and zero. */
-void *spec_grow(Arena *a, void *list, int count, int *room, size_t size);
 
 /* ---- source.c --------------------------------------------------------------------------- */
 

@@ -4,14 +4,6 @@
 
 #include "spec/read.h"
 
-void *spec_grow(Arena *a, void *list, int count, int *room, size_t size) {
-  if (count < *room) return list;
-  *room = *room ? *room * 2 : 16;
-  void *larger = arena_alloc(a, (size_t)*room * size);
-  if (count) memcpy(larger, list, (size_t)count * size);
-  return larger;
-}
-
 static int run_file(lua_State *L) {
   SpecRun *run = spec_run(L);
   spec_sandbox_run(run, lua_touserdata(L, 1));

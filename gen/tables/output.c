@@ -92,12 +92,7 @@ typedef struct Walk { /* files under the output folder, as paths below it */
 } Walk;
 
 static void walk_add(Walk *w, const char *path) {
-  if (w->count == w->room) {
-    w->room = w->room ? w->room * 2 : 64;
-    const char **list = arena_alloc(w->a, (size_t)w->room * sizeof *list);
-    if (w->count) memcpy(list, w->list, (size_t)w->count * sizeof *list);
-    w->list = list;
-  }
+  GROW(w->a, w->list, w->count, w->room);
   w->list[w->count++] = path;
 }
 

@@ -38,7 +38,7 @@ void verify_static(Verify *v) {
     return;
   }
   FILE *out = open_memstream(&said, &bytes);
-  if (out == NULL) die("out of memory");
+  if (out == NULL) exhausted("the text of the faults");
   if (v->part)
     check_part(v, path, out);
   else
