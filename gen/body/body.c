@@ -86,7 +86,8 @@ bool fault_begin(Check *c, unsigned at, DiagCode code, Place *place) {
 
 bool down_from(Check *c, const Node *n) {
   if (c->down < DOWN_MOST) return c->down++, true;
-  FAULT(c, n->at, D_BODY_DEEP, DOWN_MOST);
+  if (!c->deep) FAULT(c, n->at, D_BODY_DEEP, DOWN_MOST);
+  c->deep = true;
   return false;
 }
 

@@ -192,6 +192,7 @@ typedef struct Check {
   int wave; /* of the variant at hand */
   int turn; /* how many variants were at hand so far: what was kept of another holds no more */
   int down, steps; /* how deep the check at work has gone; how far */
+  bool deep;       /* it was too deep, and that was told */
   int64_t dim_low[MAX_DIMS], dim_high[MAX_DIMS];
   int64_t consts[MAX_CONSTS]; /* of the variant at hand, with the port's own */
   int64_t threads;            /* in a group, likewise */

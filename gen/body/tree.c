@@ -258,7 +258,7 @@ static void copy_children(Copy *k, Node *n, CXCursor cursor) {
   const int first = k->kid_count;
   k->parent = n;
   if (k->nest == NEST_MOST) {
-    FAULT(k->c, n->at, D_BODY_DEEP, NEST_MOST);
+    if (!k->t->cut) FAULT(k->c, n->at, D_BODY_DEEP, NEST_MOST);
     k->t->cut = true;
   } else {
     k->nest++;
@@ -315,6 +315,7 @@ static void finish_name(Copy *k, Node *n, CXCursor cursor) {
 static enum CXChildVisitResult copy_child(CXCursor cursor, CXCursor parent, CXClientData data) {
   (void)parent;
   Copy *k = data;
+  if (k->t->cut) return CXChildVisit_Break;
   Node *n = arena_alloc(k->c->a, sizeof *n);
   n->kind = clang_getCursorKind(cursor);
   n->at = offset_of(cursor);
@@ -371,6 +372,7 @@ static enum CXChildVisitResult copy_function_child(CXCursor cursor, CXCursor par
   Copy *k = data;
   const enum CXCursorKind kind = clang_getCursorKind(cursor);
   Function *f = k->function;
+  if (k->t->cut) return CXChildVisit_Break;
   if (kind == CXCursor_TypeRef) return copy_child(cursor, parent, data);
   if (kind == CXCursor_ParmDecl) {
     Decl *d = decl_of(k, cursor);
