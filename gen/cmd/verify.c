@@ -277,6 +277,9 @@ static int read_options(Verify *v, const Options *o, const char *const **require
   const int status = read_stages(v, option_value(&command, o, "only"));
   if (status != EXIT_FINE) return status;
   if (targets != NULL) v->only_targets = words_of(v->arena, targets);
+  for (int i = 0; targets != NULL && v->only_targets[i] != NULL; i++)
+    if (i == MAX_TRIED)
+      return usage_error(&command, "--target takes at most %d targets", MAX_TRIED);
   const long made = more != NULL ? strtol(more, NULL, 10) : 0;
   if (more != NULL && (made < 1 || made > 1000))
     return usage_error(&command, "--more takes a number from 1 to 1000; not '%s'", more);

@@ -20,7 +20,7 @@ bool verify_wants(const Verify *v, const char *tool) {
 }
 
 VerifyTool *verify_tool(Verify *v, VerifyStage stage, const char *name, const char *backend) {
-  if (v->tool_count == MAX_TOOLS) return NULL;
+  if (v->tool_count == MAX_TOOLS) die("verify.h has no room for the tool %s", name);
   VerifyTool *t = &v->tools[v->tool_count++];
   *t = (VerifyTool){.stage = stage, .name = name, .backend = backend, .title = "", .brief = name};
   return t;
