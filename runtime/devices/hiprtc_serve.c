@@ -126,12 +126,26 @@ static bool hiprtc_open(hiprtc *h, const kg_hiprtc_choice *choice, text *why) {
 
 /* ---- who it is ------------------------------------------------------------------------------- */
 
-#define MAX_FILES 32
-
 typedef struct files {
-  int count;
-  char *path[MAX_FILES];
+  size_t count, room;
+  char **path;
+  bool whole; /* none is missing */
 } files;
+
+static void add_file(files *f, const char *path) {
+  char *real = realpath(path, NULL);
+  if (f->count == f->room) {
+    const size_t room = f->room > 0 ? 2 * f->room : 16;
+    char **larger = realloc(f->path, room * sizeof *larger);
+    if (larger != NULL) f->path = larger, f->room = room;
+  }
+  if (real == NULL || f->count == f->room) {
+    f->whole = false;
+    free(real);
+  } else {
+    f->path[f->count++] = real;
+  }
+}
 
 /* The files whose content decides what a text is compiled to.  (The version is read from a file
 ** name, as hiprtcVersion says 9.0 in every release from 5.2 to 7.2.) */
@@ -149,10 +163,8 @@ static int collect_file(struct dl_phdr_info *info, size_t size, void *data) {
   files *f = data;
   const char *base = base_name(info->dlpi_name);
   for (size_t i = 0; i < sizeof toolchain_prefixes / sizeof *toolchain_prefixes; i++)
-    if (strncmp(base, toolchain_prefixes[i], strlen(toolchain_prefixes[i])) == 0 &&
-        f->count < MAX_FILES) {
-      char *real = realpath(info->dlpi_name, NULL);
-      if (real != NULL) f->path[f->count++] = real;
+    if (strncmp(base, toolchain_prefixes[i], strlen(toolchain_prefixes[i])) == 0) {
+      add_file(f, info->dlpi_name);
       break;
     }
   return 0;
@@ -184,14 +196,11 @@ static bool hash_file(XXH3_state_t *state, const char *path) {
 }
 
 static void describe_files(const hiprtc *h, const char *chosen, text *out) {
-  files f = { 0 };
+  files f = { .whole = true };
   char line[2 * 4096];
-  if (chosen != NULL) { /* a library given by path need not have one of the names */
-    char *real = realpath(chosen, NULL);
-    if (real != NULL) f.path[f.count++] = real;
-  }
+  if (chosen != NULL) add_file(&f, chosen); /* by path, it need not have one of the names */
   dl_iterate_phdr(collect_file, &f);
-  qsort(f.path, (size_t)f.count, sizeof *f.path, by_base_name);
+  if (f.count > 0) qsort(f.path, f.count, sizeof *f.path, by_base_name);
 
   Dl_info at;
   void *compile;
@@ -207,8 +216,8 @@ static void describe_files(const hiprtc *h, const char *chosen, text *out) {
     free(real);
   }
   XXH3_state_t *state = XXH3_createState();
-  bool whole = state != NULL && f.count > 0 && XXH3_128bits_reset(state) == XXH_OK;
-  for (int i = 0; i < f.count; i++) {
+  bool whole = f.whole && state != NULL && f.count > 0 && XXH3_128bits_reset(state) == XXH_OK;
+  for (size_t i = 0; i < f.count; i++) {
     if (whole && (i == 0 || strcmp(f.path[i], f.path[i - 1]) != 0))
       whole = hash_file(state, f.path[i]);
   }
@@ -219,7 +228,8 @@ static void describe_files(const hiprtc *h, const char *chosen, text *out) {
     text_puts(out, line);
   }
   XXH3_freeState(state);
-  for (int i = 0; i < f.count; i++) free(f.path[i]);
+  for (size_t i = 0; i < f.count; i++) free(f.path[i]);
+  free(f.path);
 }
 
 static const char *const comgr_names[] = {

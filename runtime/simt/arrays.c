@@ -35,12 +35,13 @@ static int by_offset(const void *a, const void *b) {
   return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-size_t kg_simt_arrays(const unsigned char *object, size_t size, uint64_t from, uint64_t to,
-                      kg_simt_array *arrays, size_t room) {
+bool kg_simt_arrays(const unsigned char *object, size_t size, uint64_t from, uint64_t to,
+                    kg_simt_array **arrays, size_t *count) {
   kg_simt_cursor symbols, names;
-  size_t count = 0;
-  if (!kg_simt_section(object, size, ".symtab", &symbols)) return 0;
-  if (!kg_simt_section(object, size, ".strtab", &names)) return 0;
+  size_t room = 0;
+  *arrays = NULL, *count = 0;
+  if (!kg_simt_section(object, size, ".symtab", &symbols)) return true;
+  if (!kg_simt_section(object, size, ".strtab", &names)) return true;
   Elf64_Sym symbol;
   for (; (size_t)(symbols.end - symbols.at) >= sizeof symbol; symbols.at += sizeof symbol) {
     memcpy(&symbol, symbols.at, sizeof symbol);
@@ -51,11 +52,11 @@ size_t kg_simt_arrays(const unsigned char *object, size_t size, uint64_t from, u
     kg_simt_array array = {.offset = symbol.st_value, .bytes = symbol.st_size};
     plain_name(kg_simt_string(&name), array.name, sizeof array.name);
     if (strncmp(array.name, "kg_simt_gap_", strlen("kg_simt_gap_")) == 0) continue;
-    if (count < room) arrays[count] = array;
-    count++;
+    if (!kg_simt_more((void **)arrays, *count, &room, sizeof **arrays)) return false;
+    (*arrays)[(*count)++] = array;
   }
-  qsort(arrays, count < room ? count : room, sizeof *arrays, by_offset);
-  return count;
+  if (*count > 0) qsort(*arrays, *count, sizeof **arrays, by_offset);
+  return true;
 }
 
 uint64_t kg_simt_image_bytes(const unsigned char *object, size_t size) {

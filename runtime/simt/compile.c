@@ -80,7 +80,7 @@ static const char *const options[] = {
     "-Wl,--build-id=none",
     "-nostdlib++",
 };
-enum { OPTIONS = sizeof options / sizeof *options, WORDS = OPTIONS + 64 };
+enum { OPTIONS = sizeof options / sizeof *options };
 
 /* Of a checked text besides.  Only the compiler's own pass is asked for, and no run-time library.
 ** Less is optimised, so that more of what the text says happens where the text says it: accesses
@@ -273,8 +273,10 @@ static XXH64_hash_t program_hash(const char *path) {
   return XXH3_64bits(words, (size_t)count);
 }
 
+/* False: clang does not answer; errno is ENOMEM where that is why. */
 static bool read_version(kg_simt_compiler *compiler) {
   Folder folder;
+  errno = 0;
   if (!folder_new(&folder)) return false;
   char place[sizeof folder.path];
   snprintf(place, sizeof place, "%.*s", (int)(strrchr(folder.path, '/') - folder.path),
@@ -282,6 +284,7 @@ static bool read_version(kg_simt_compiler *compiler) {
   sweep(place);
   const char *const words[] = {compiler->path, "--version", NULL};
   char *said = run(folder.path, words, folder.log) == 0 ? read_file(folder.log, NULL) : NULL;
+  const int reason = errno;
   folder_free(&folder);
   const char *number = said ? strstr(said, "clang version ") : NULL;
   if (number) {
@@ -290,6 +293,7 @@ static bool read_version(kg_simt_compiler *compiler) {
              number);
   }
   free(said);
+  errno = reason;
   return number != NULL;
 }
 
@@ -306,7 +310,9 @@ kg_status kg_simt_compiler_find(kg_simt_compiler *compiler, char *identity, size
                    "the SIMT device needs clang: neither clang-19 nor clang is in PATH; "
                    "install it, or name it in KG_CLANG");
   if (!read_version(compiler))
-    return kg_fail(error, KG_NO_COMPILER, "%s does not answer --version as clang does",
+    return errno == ENOMEM
+               ? kg_fail(error, KG_OUT_OF_MEMORY, "no memory for what clang says of itself")
+               : kg_fail(error, KG_NO_COMPILER, "%s does not answer --version as clang does",
                    compiler->path);
   compiler->processor = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                                 __builtin_cpu_supports("bmi2")
@@ -367,17 +373,30 @@ static bool write_text(const Folder *folder, const kg_simt_shim *shim, int wave,
   return fclose(out) == 0 && good;
 }
 
+static bool is_definition(const char *option) {
+  return strncmp(option, "-D", 2) == 0 || strncmp(option, "-U", 2) == 0;
+}
+
+static size_t definitions(const char *const *from) {
+  size_t n = 0;
+  for (; from && *from; from++) n += is_definition(*from);
+  return n;
+}
+
 /* Definitions among the port's options are kept; the others are for that backend's own compiler. */
 static int add_definitions(const char *const *from, const char **words, int count) {
-  for (; from && *from && count < WORDS - 16; from++)
-    if (strncmp(*from, "-D", 2) == 0 || strncmp(*from, "-U", 2) == 0) words[count++] = *from;
+  for (; from && *from; from++)
+    if (is_definition(*from)) words[count++] = *from;
   return count;
 }
 
 static kg_status refuse(const kg_simt_compiler *compiler, const char *backend,
                         const kg_source *source, const Folder *folder, int exit_status,
                         kg_error *error) {
-  char *log = read_file(folder->log, NULL);
+  char *log = exit_status == 0 ? NULL : read_file(folder->log, NULL);
+  if (exit_status == 0 || (!log && errno == ENOMEM))
+    return kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory for what clang made of it",
+                   source->kernel);
   if (exit_status < 0 || !log) {
     free(log);
     return kg_fail(error, KG_NO_COMPILER, "%s cannot be run", compiler->path);
@@ -391,10 +410,35 @@ static kg_status refuse(const kg_simt_compiler *compiler, const char *backend,
   return KG_COMPILE_FAILED;
 }
 
+static kg_status run_clang(const kg_simt_compiler *compiler, const char *backend, bool checked,
+                           const kg_source *source, const Folder *folder, kg_blob *blob,
+                           kg_error *error) {
+  static const char *const tail[] = {"-I.", "text.cpp", "-o", "text.so", "-lm", NULL};
+  enum { TAIL = sizeof tail / sizeof *tail };
+  const size_t most = 2 + OPTIONS + CHECKED_OPTIONS + definitions(source->options) + TAIL;
+  const char **words = calloc(most, sizeof *words);
+  if (!words)
+    return kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory for its compiler's options",
+                   source->kernel);
+  char march[64];
+  int count = 0;
+  words[count++] = compiler->path;
+  for (int i = 0; i < OPTIONS; i++) words[count++] = options[i];
+  for (int i = 0; i < CHECKED_OPTIONS && checked; i++) words[count++] = checked_options[i];
+  snprintf(march, sizeof march, "-march=%s", compiler->processor);
+  words[count++] = march;
+  count = add_definitions(source->options, words, count);
+  for (int i = 0; i < TAIL; i++) words[count + i] = tail[i];
+  const int exit_status = run(folder->path, words, folder->log);
+  free(words);
+  blob->bytes = exit_status == 0 ? read_file(folder->object, &blob->size) : NULL;
+  return blob->bytes ? KG_OK : refuse(compiler, backend, source, folder, exit_status, error);
+}
+
 kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend, int wave,
                           bool checked, const kg_source *source, kg_blob *blob, kg_error *error) {
   Folder folder;
-  char march[64], *text = NULL, *call = NULL;
+  char *text = NULL, *call = NULL;
   const kg_simt_shim *shim = kg_simt_shim_of(backend);
   if (!shim) return kg_fail(error, KG_BAD_ARGUMENT, "the SIMT device has no shim for %s", backend);
   if (!is_name(source->entry))
@@ -411,20 +455,8 @@ kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend,
   kg_status status = KG_OK;
   if (!write_text(&folder, shim, wave, checked, source, text ? text : source->text, call))
     status = kg_fail(error, KG_DEVICE_FAILED, "%s: %s", folder.text, strerror(errno));
-  else {
-    const char *words[WORDS] = {compiler->path};
-    int count = 1;
-    for (int i = 0; i < OPTIONS; i++) words[count++] = options[i];
-    for (int i = 0; i < CHECKED_OPTIONS && checked; i++) words[count++] = checked_options[i];
-    snprintf(march, sizeof march, "-march=%s", compiler->processor);
-    words[count++] = march;
-    count = add_definitions(source->options, words, count);
-    const char *const tail[] = {"-I.", "text.cpp", "-o", "text.so", "-lm", NULL};
-    for (int i = 0; i < 6; i++) words[count + i] = tail[i];
-    const int exit_status = run(folder.path, words, folder.log);
-    blob->bytes = exit_status == 0 ? read_file(folder.object, &blob->size) : NULL;
-    if (!blob->bytes) status = refuse(compiler, backend, source, &folder, exit_status, error);
-  }
+  else
+    status = run_clang(compiler, backend, checked, source, &folder, blob, error);
   folder_free(&folder);
   free(text), free(call);
   return status;

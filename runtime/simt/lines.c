@@ -48,8 +48,19 @@ const char *kg_simt_string(kg_simt_cursor *c) {
 
 bool kg_simt_more(void **items, size_t count, size_t *room, size_t bytes) {
   if (count < *room) return true;
+#ifdef KGEN_HOSTILE /* never where it was, and with no room to spare */
+  const size_t wanted = count + 1;
+  void *grown = malloc(wanted * bytes);
+  if (grown && *items) {
+    memcpy(grown, *items, count * bytes);
+    memset(*items, 0xDD, count * bytes);
+    free(*items);
+  }
+#else
   const size_t wanted = *room ? *room * 2 : 64;
+  if (wanted > SIZE_MAX / 2 / bytes) return false;
   void *grown = realloc(*items, wanted * bytes);
+#endif
   if (!grown) return false;
   *items = grown, *room = wanted;
   return true;
@@ -71,6 +82,14 @@ typedef struct Header {
   size_t first_file; /* in lines->files, of the unit's file number 1 */
 } Header;
 
+/* Folder 0 is the compiler's own, "" here. */
+static const char *folder_at(kg_simt_cursor folders, uint64_t number) {
+  const char *folder = "";
+  for (uint64_t i = 0; i < number && !folders.bad; i++)
+    if (!*(folder = kg_simt_string(&folders))) return "";
+  return folder;
+}
+
 static bool read_header(kg_simt_lines *lines, kg_simt_cursor *unit, Header *header,
                         kg_simt_cursor *program) {
   const uint64_t version = kg_simt_fixed(unit, 2), header_bytes = kg_simt_fixed(unit, 4);
@@ -84,10 +103,9 @@ static bool read_header(kg_simt_lines *lines, kg_simt_cursor *unit, Header *head
   header->opcode_base = (unsigned)kg_simt_fixed(unit, 1);
   for (unsigned i = 1; i < header->opcode_base; i++)
     header->operands[i] = (unsigned char)kg_simt_fixed(unit, 1);
-  const char *folders[256] = {""};
-  unsigned folder_count = 1;
-  for (const char *folder; *(folder = kg_simt_string(unit)) && !unit->bad;)
-    if (folder_count < 256) folders[folder_count++] = folder;
+  kg_simt_cursor folders = *unit; /* asked for again, by number */
+  while (*kg_simt_string(unit) && !unit->bad) {
+  }
   header->first_file = lines->file_count;
   for (const char *name; *(name = kg_simt_string(unit)) && !unit->bad;) {
     const uint64_t folder = kg_simt_uleb(unit);
@@ -95,8 +113,7 @@ static bool read_header(kg_simt_lines *lines, kg_simt_cursor *unit, Header *head
     if (!kg_simt_more((void **)&lines->files, lines->file_count, &lines->file_room,
                       sizeof *lines->files))
       return false;
-    lines->files[lines->file_count++] =
-        (kg_simt_file){folder < folder_count ? folders[folder] : "", name};
+    lines->files[lines->file_count++] = (kg_simt_file){folder_at(folders, folder), name};
   }
   return !unit->bad && header->line_range > 0 && header->opcode_base > 0;
 }
