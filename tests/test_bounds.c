@@ -4,6 +4,7 @@
 **
 ** Runs the kgen that $KGEN names, or .build/kgen, in a folder of its own.  Cases that a person can
 ** read stand in tests/bad. */
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,8 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "devices/code_object.h"
+#include "verify/compilers_own.h"
 
 #include "shell.h"
 
@@ -279,6 +282,77 @@ static void a_library_of_many_files_is_read_whole(void **state) {
   assert_int_equal(status, 0);
 }
 
+/* ---- many of a thing ------------------------------------------------------------------------- */
+
+static void a_kernel_s_name_is_suggested_from_all_kernels(void **state) {
+  (void)state;
+  Buf spec = {0};
+  buf_puts(&body, stores);
+  run("sed 's/kernel \"trial\"/kernel(NAME)/' @/kernels.lua");
+  buf_puts(&spec, "for i = 1, 300 do\nlocal NAME = \"trial_number_\" .. i\n");
+  buf_printf(&spec, "%s\nend\n", said);
+  put_file("many.lua", &spec);
+  buf_free(&spec);
+  put_file("body.kc", &body);
+  char command[8192];
+  snprintf(command, sizeof command, "cd @ && %s run trial_nmber_290 -t templates -f many.lua 2>&1",
+           kgen);
+  assert_int_equal(run(command), 2);
+  assert_non_null(strstr(said, "did you mean 'trial_number_290'?"));
+}
+
+/* A type is known as one however many come before it. */
+static void metal_s_pointers_are_checked_for_every_struct(void **state) {
+  (void)state;
+  Buf text = {0};
+  for (int i = 0; i < 1000; i++) buf_printf(&text, "struct s%d { int a; };\n", i);
+  buf_puts(&text, "void f(s999 *p) { p->a = 1; }\n");
+  const kg_source source = {.kernel = "k", .entry = "k", .text = text.s, .file = "k.metal"};
+  char *fault = metal_fault(&source, NULL);
+  assert_non_null(fault);
+  assert_non_null(strstr(fault, "a pointer or reference to s999 that names no address space"));
+  free(fault);
+  buf_free(&text);
+}
+
+/* An object that holds nothing but AMD's note, {"amdhsa.kernels": [{".deep": [[..]], ".name": "e"}]}. */
+static Buf object_with_note(int depth) {
+  Buf note = {0}, object = {0};
+  buf_puts(&note, "\x81\xae" "amdhsa.kernels\x91\x82\xa5.deep");
+  repeat(&note, "\x91", depth);
+  buf_puts(&note, "\x07\xa5.name\xa1" "e");
+  const Elf64_Nhdr head = {7, (Elf64_Word)note.len, 32};
+  const Elf64_Phdr part = {.p_type = PT_NOTE,
+                           .p_offset = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr),
+                           .p_filesz = sizeof head + 8 + note.len};
+  const Elf64_Ehdr elf = {
+      .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB},
+      .e_machine = 224,
+      .e_phoff = sizeof elf,
+      .e_phnum = 1,
+      .e_phentsize = sizeof part};
+  buf_put(&object, (const char *)&elf, sizeof elf);
+  buf_put(&object, (const char *)&part, sizeof part);
+  buf_put(&object, (const char *)&head, sizeof head);
+  buf_put(&object, "AMDGPU\0", 8);
+  buf_put(&object, note.s, note.len);
+  buf_free(&note);
+  return object;
+}
+
+static void metadata_that_nests_too_deep_is_refused_not_passed_over(void **state) {
+  (void)state;
+  for (int depth = 5; depth <= 50000; depth *= 10) {
+    Buf object = object_with_note(depth);
+    kg_code_object facts;
+    kg_error error = {0};
+    const kg_status status = kg_code_object_read(object.s, object.len, "e", &facts, &error);
+    assert_int_equal(status, depth == 5 ? KG_OK : KG_DEVICE_FAILED);
+    if (depth > 5) assert_non_null(strstr(error.message, too_deep));
+    buf_free(&object);
+  }
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup(f, clear)
   const struct CMUnitTest tests[] = {
@@ -291,6 +365,9 @@ int main(void) {
       TEST(a_function_gets_every_one_of_its_arrays),
       TEST(calls_within_calls_each_get_what_they_need),
       TEST(a_library_of_many_files_is_read_whole),
+      TEST(a_kernel_s_name_is_suggested_from_all_kernels),
+      TEST(metal_s_pointers_are_checked_for_every_struct),
+      TEST(metadata_that_nests_too_deep_is_refused_not_passed_over),
   };
   return cmocka_run_group_tests(tests, enter, leave);
 }
