@@ -25,7 +25,7 @@ static const struct Row {
   { "clang-metal", "metal", CLANG, NULL },
 };
 
-enum { ROWS = sizeof rows / sizeof *rows, MAX_TARGETS = 16 };
+enum { ROWS = sizeof rows / sizeof *rows };
 
 /* What a text is tried on, in this order, where the compiler knows it. */
 static const struct {
@@ -39,6 +39,8 @@ static const struct {
   { "cuda", { "sm_120", 32 } }, { "metal", { "metal3.1", 32 } },
 };
 
+enum { TRIED = sizeof tried / sizeof *tried };
+
 struct Compiler {
   const struct Row *row;
   const Compilers *all;
@@ -49,7 +51,7 @@ struct Compiler {
   Nvrtc *nvrtc;
   Clang clang;
   int target_count;
-  CompilerTarget targets[MAX_TARGETS];
+  CompilerTarget targets[TRIED];
 };
 
 struct Compilers {
@@ -141,9 +143,8 @@ static bool open_it(Compiler *c) {
 }
 
 static void choose_targets(Compiler *c) {
-  for (size_t i = 0; i < sizeof tried / sizeof *tried; i++)
-    if (strcmp(tried[i].backend, c->row->backend) == 0 && compiler_knows(c, tried[i].target.name) &&
-        c->target_count < MAX_TARGETS)
+  for (int i = 0; i < TRIED; i++)
+    if (strcmp(tried[i].backend, c->row->backend) == 0 && compiler_knows(c, tried[i].target.name))
       c->targets[c->target_count++] = tried[i].target;
 }
 

@@ -25,7 +25,7 @@ typedef struct Kept {
 struct References {
   Arena *arena;
   const Spec *spec;
-  const char *templates;
+  const char *templates, *language;
   Kept *kept;
 };
 
@@ -34,6 +34,7 @@ References *references_open(Arena *a, const Spec *spec, const char *templates) {
   r->arena = a;
   r->spec = spec;
   r->templates = templates;
+  r->language = arena_printf(a, "%s/language", templates);
   return r;
 }
 
@@ -44,7 +45,7 @@ void references_close(References *r) {
 }
 
 /* Runs one compiler.  False: it is not there; else *of says what became of it. */
-static bool compile_with(const char *compiler, const char *includes, const char *source,
+static bool compile_with(const char *compiler, const References *refs, const char *source,
                          const char *object, kg_child_outcome *of) {
   const char *const argv[] = {compiler,
                               "-std=c11",
@@ -54,7 +55,9 @@ static bool compile_with(const char *compiler, const char *includes, const char 
                               "-fPIC",
                               "-shared",
                               "-I",
-                              includes,
+                              refs->templates, /* "lib/ref/philox.h" */
+                              "-I",
+                              refs->language, /* "reference.h" */
                               "-o",
                               object,
                               source,
@@ -90,11 +93,10 @@ static void build(References *refs, Reference *r) {
     return;
   }
   const char *object = arena_printf(a, "%s/reference.so", folder);
-  const char *language = arena_printf(a, "%s/language", refs->templates);
   kg_child_outcome of;
   bool found = false;
   for (int i = 0; i < COMPILERS && !found; i++) {
-    found = compile_with(compilers[i], language, r->path, object, &of);
+    found = compile_with(compilers[i], refs, r->path, object, &of);
     if (!found) kg_child_outcome_free(&of);
   }
   if (!found) r->why = "no C compiler was found (cc, gcc, clang) to compile the reference with";

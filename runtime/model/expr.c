@@ -5,7 +5,8 @@
 ** that the generator and the runtime agree). */
 #include "model/expr.h"
 
-enum { STACK = 32 };
+/* A specification's expression has 200 operands and operators at most (gen/spec/read.h). */
+enum { STACK = 200 };
 
 typedef kg_expr_status Status;
 
