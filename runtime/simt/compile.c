@@ -70,6 +70,14 @@ static const char *const options[] = {
     "-fno-optimize-sibling-calls",
     "-mllvm",
     "-inline-threshold=10000",
+    /* a meeting's place is its return address: the code generator, which does not know that a call
+    ** is convergent, makes no second copy of one (core.h says it to the optimiser) */
+    "-mllvm",
+    "-disable-early-taildup",
+    "-mllvm",
+    "-disable-tail-duplicate",
+    "-mllvm",
+    "-tail-dup-placement=false",
     /* device code */
     "-fno-exceptions",
     "-fno-rtti",
