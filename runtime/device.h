@@ -4,6 +4,7 @@
 #define KG_DEVICE_H
 
 #include "kg.h"
+#include "model/fail.h"
 
 typedef struct kg_limits {
   uint32_t threads;      /* in a group */
@@ -82,11 +83,5 @@ kg_status kg_device_open_with(const kg_device_ops *ops, const char *name, int in
 
 /* Keeps the sentence as this thread's last failure on the device; returns its status. */
 kg_status kg_device_report(const kg_device *device, const kg_error *error);
-
-/* Sets *error (may be NULL) and returns status. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-kg_status kg_fail(kg_error *error, kg_status status, const char *format, ...);
 
 #endif

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tables/bridge.h"
 #include "companions.h"
 #include "verify/element.h"
 #include "passes.h"
@@ -60,7 +59,7 @@ static Ready ready(const char *folder, const char *name) {
   int index = 0;
   r.kernel = library_kernel(l, name, &index);
   assert_non_null(r.kernel);
-  r.launched = bridge_kernel(r.arena, r.kernel, l->facts[index], NULL);
+  r.launched = &r.kernel->model;
   r.references = references_open(r.arena, l->spec, o.templates);
   for (int d = 0; d < DEVICES; d++) r.device[d] = device_of(devices[d]);
   return r;
@@ -106,9 +105,9 @@ static bool bits_agree(const TrialData *data, const Trial *t) {
 }
 
 /* One case with one choice of dtypes on all devices; how many trials were wrong. */
-static int case_wrong(const Ready *r, int number, const Dtype *types, bool aloud) {
+static int case_wrong(const Ready *r, int number, const kg_dtype *types, bool aloud) {
   const Case *c = &r->kernel->cases[number];
-  const Instance instance = case_instance(r->kernel, c, types);
+  const kg_instance instance = case_instance(r->kernel, c, types);
   const char *why = NULL;
   Arena *a = arena_new();
   const TrialData *data =
@@ -116,10 +115,10 @@ static int case_wrong(const Ready *r, int number, const Dtype *types, bool aloud
   if (!data) fail_msg("%s: %s", r->kernel->name, why);
   int wrong = 0;
   for (int d = 0; d < DEVICES; d++) {
-    const Trial t = trial_run(a, data, r->launched, r->device[d], 1);
+    const Trial t = trial_run(a, data, r->device[d], 1);
     if (t.status == KG_OK && t.right && bits_agree(data, &t)) continue;
     wrong++;
-    if (aloud) complain(r, &t, devices[d], instance_name(a, r->kernel, &instance), number);
+    if (aloud) complain(r, &t, devices[d], instance_name(a, &instance), number);
   }
   arena_free(a);
   return wrong;
@@ -132,7 +131,7 @@ static int cases_wrong(const Ready *r, bool aloud, int *trials) {
   int wrong = 0, at[MAX_TYPES] = {0};
   *trials = 0;
   for (bool more = true; more;) {
-    Dtype types[MAX_TYPES] = {0};
+    kg_dtype types[MAX_TYPES] = {0};
     for (int t = 0; t < k->type_count; t++) types[t] = k->types[t].dtypes[at[t]];
     for (int c = 0; c < k->case_count && (aloud || wrong == 0); c++, *trials += DEVICES)
       wrong += case_wrong(r, c, types, aloud);

@@ -81,7 +81,8 @@ static void null_pointers_are_refused_by_name(void **state) {
 static void an_absent_port_says_why_and_what_to_do_instead(void **state) {
   static Scale s;
   scale_set_up(&s, *state, KG_F32, KG_F32);
-  static const KernelPorts ports = {.kernel = "scale_rows",
+  static const KernelPorts ports = {.version = KG_TABLES_VERSION,
+                                    .kernel = "scale_rows",
                                     .fallback = "multiply, then sum",
                                     .why = {.rocm = "nobody has asked for it"}};
   const kg_kernel kernel = SCALE_KERNEL(&ports);
@@ -99,6 +100,7 @@ static void a_port_of_another_width_says_both_widths(void **state) {
   kg_port port = scale_port;
   port.waves = KG_WAVE32;
   const KernelPorts ports = {
+      .version = KG_TABLES_VERSION,
       .kernel = "scale_rows", .fallback = "multiply, then sum", .rocm = &port};
   const kg_kernel kernel = SCALE_KERNEL(&ports);
   s.call.kernel = &kernel;
@@ -129,7 +131,7 @@ static void a_port_on_a_backend_without_a_slot_is_found_by_name(void **state) {
   device.ops = &ops;
   const kg_other_port others[] = {
       {"vulkan", NULL, "no"}, {"opencl", &scale_port, NULL}, {NULL, NULL, NULL}};
-  KernelPorts ports = {.kernel = "scale_rows", .others = others};
+  KernelPorts ports = {.version = KG_TABLES_VERSION, .kernel = "scale_rows", .others = others};
   const kg_port *port;
   assert_int_equal(kg_select_port(&ports, &device, &port, NULL), KG_OK);
   assert_ptr_equal(port, &scale_port);
@@ -232,8 +234,9 @@ static void a_negative_size_is_refused(void **state) {
 static void assert_shapes(kg_device *device, const kg_expr *in, const kg_expr *out, int64_t layout,
                           int64_t a, int64_t b, kg_status status, const char *sentence) {
   const kg_arg args[] = {{"in", false, 0, 0, 1, in, 0}, {"out", true, 0, 0, 1, out, 0}};
-  const kg_type_param types[] = {{"T", FLOATS}};
-  const kg_kernel kernel = {.name = "scale_rows",
+  const kg_type_param types[] = {{"T", 3, floats}};
+  const kg_kernel kernel = {.version = KG_TABLES_VERSION,
+                            .name = "scale_rows",
                             .type_count = 1,
                             .types = types,
                             .const_count = 3,
@@ -457,6 +460,7 @@ static void assert_port_refused(kg_device *device, const kg_port *port, kg_statu
   static Scale s;
   scale_set_up(&s, device, KG_F32, KG_F32);
   const KernelPorts ports = {
+      .version = KG_TABLES_VERSION,
       .kernel = "scale_rows", .fallback = "multiply, then sum", .rocm = port};
   const kg_kernel kernel = SCALE_KERNEL(&ports);
   s.call.kernel = &kernel;

@@ -129,7 +129,7 @@ typedef struct Function {
 ** text stand in one parse, each in a namespace of its own: those that differ in types, and in
 ** constants that no library function of theirs names. */
 struct Variant {
-  const Instance *instance;
+  const kg_instance *instance;
   int wave;
   const char *choice; /* "T is f16": how it differs from the first; NULL in the first */
   int types;          /* number of its choice of types */
@@ -174,7 +174,7 @@ typedef struct Check {
   Arena *run;             /* outlives the check: for facts */
   Tree *tree;             /* at hand */
   const char *choice;     /* of the variant that the fault under way is about */
-  const Instance *instance;
+  const kg_instance *instance;
   int wave; /* of the variant at hand */
   int64_t dim_low[MAX_DIMS], dim_high[MAX_DIMS];
   int64_t consts[MAX_CONSTS]; /* of the variant at hand, with the port's own */
@@ -270,7 +270,7 @@ typedef struct Gathered {
   unsigned body_words;
   bool lane_ops, barriers;
   int choice_count;
-  Dtype choices[64][MAX_TYPES]; /* of types, in the order of instances */
+  kg_dtype choices[64][MAX_TYPES]; /* of types, in the order of instances */
 } Gathered;
 
 /* Adds the tree at hand. */
@@ -278,13 +278,12 @@ void shared_gather(Check *c, Gathered *g);
 /* Names the arrays and puts them in the order of the items. */
 void shared_name(Check *c, Gathered *g);
 /* Bytes of every instance; f->instance_shared and f->shared_bytes. */
-void shared_bytes(Check *c, Gathered *g, Facts *f, const Instance *instances, int count);
+void shared_bytes(Check *c, Gathered *g, Facts *f, const kg_instance *instances, int count);
 /* Against the limits of the backends whose ports have this body. */
-void shared_limits(Check *c, const Gathered *g, const Facts *f, const Instance *instances,
+void shared_limits(Check *c, const Gathered *g, const Facts *f, const kg_instance *instances,
                    int count);
 /* True when two ports read the same body with the same constants and threads. */
 bool ports_agree(const Kernel *k, const Port *a, const Port *b);
-int64_t port_const(const Kernel *k, const Port *p, const Instance *instance, int i);
 
 /* ---- small questions ------------------------------------------------------------------------- */
 

@@ -19,12 +19,12 @@ static void add_chunk(Tree *t, const char *file, const char *text, size_t len, i
   buf_puts(&t->text, "\n");
 }
 
-static const char *type_of(const Kernel *k, const Arg *arg) {
-  return arg->type >= 0 ? k->types[arg->type].name : dtype_info[arg->dtype].name;
+static const char *type_of(const Kernel *k, const kg_arg *arg) {
+  return arg->type >= 0 ? k->types[arg->type].name : kg_dtype_name(arg->dtype);
 }
 
 static void put_const(const Check *c, Tree *t, int i, int64_t value) {
-  const Const *x = &c->k->consts[i];
+  const kg_const_param *x = &c->k->consts[i];
   if (x->is_bool)
     buf_printf(&t->text, "constexpr bool %s = %s;\n", x->name, value ? "true" : "false");
   else
@@ -49,7 +49,7 @@ static void put_parameters(const Kernel *k, Buf *out) {
   for (int i = 0; i < k->dim_count; i++)
     buf_printf(out, "%sconst u32 %s", n++ ? ", " : "", k->dims[i]);
   for (int i = 0; i < k->scalar_count; i++)
-    buf_printf(out, "%sconst %s %s", n++ ? ", " : "", dtype_info[k->scalars[i].dtype].name,
+    buf_printf(out, "%sconst %s %s", n++ ? ", " : "", kg_dtype_name(k->scalars[i].dtype),
                k->scalars[i].name);
   buf_puts(out, ") {\n");
 }
@@ -60,12 +60,13 @@ static void put_variant(Check *c, Tree *t, int number) {
   const Kernel *k = c->k;
   buf_printf(&t->text, "namespace kg_%d {\n", number);
   for (int i = 0; i < k->type_count; i++)
-    buf_printf(&t->text, "typedef %s %s;\n", dtype_info[v->instance->types[i]].name,
+    buf_printf(&t->text, "typedef %s %s;\n", kg_dtype_name(v->instance->types[i]),
                k->types[i].name);
   if (v->wave != first->wave) buf_printf(&t->text, "constexpr u32 WAVE = %d;\n", v->wave);
   for (int i = 0; i < k->const_count; i++)
-    if (port_const(k, c->port, v->instance, i) != port_const(k, c->port, first->instance, i))
-      put_const(c, t, i, port_const(k, c->port, v->instance, i));
+    if (port_const(k, c->port, i, v->instance->consts[i]) !=
+        port_const(k, c->port, i, first->instance->consts[i]))
+      put_const(c, t, i, port_const(k, c->port, i, v->instance->consts[i]));
   put_parameters(k, &t->text);
   add_chunk(t, c->path, c->text, c->len, 1, -1, v);
   buf_puts(&t->text, "}\n}\n");

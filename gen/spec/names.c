@@ -87,7 +87,7 @@ static bool is_taken_word(Reader *r, Place at, const char *label, const char *na
   return true;
 }
 
-bool spec_name_take(Reader *r, Val v, const char *name, const char *what) {
+bool spec_name_free(Reader *r, Val v, const char *name) {
   const Place at = val_place(r, v);
   if (strlen(name) > SPEC_NAME_BYTES) {
     diag_add(r->d, at, D_NAME_LONG, v.label, strlen(name), (int)SPEC_NAME_BYTES);
@@ -100,16 +100,12 @@ bool spec_name_take(Reader *r, Val v, const char *name, const char *what) {
   is_taken_word(
       r, at, v.label,
       name); /* said; the name is known all the same, so that its uses are no faults too */
-  for (int i = 0; i < r->name_count; i++)
-    if (strcmp(r->names[i].name, name) == 0) {
-      diag_add(r->d, at, D_NAME_TWICE, v.label, name, r->names[i].what);
-      return false;
-    }
-  if (r->name_count < SPEC_NAMES) {
-    r->names[r->name_count].name = name;
-    r->names[r->name_count++].what = what;
-  }
-  return true;
+  const int number = kg_symbol_find(&r->k->model, name);
+  if (number < 0) return true;
+  const char *kind = kg_symbol_kind_name(kg_symbol_at(&r->k->model, number).kind);
+  diag_add(r->d, at, D_NAME_TWICE, v.label, name,
+           arena_printf(r->a, "%s %s", strchr("aeiou", *kind) ? "an" : "a", kind));
+  return false;
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
