@@ -170,6 +170,10 @@ Library *library_make(Arena *a, const LibraryOptions *o, Diags *d) {
     l->facts[i] = arena_alloc(a, (size_t)(l->spec->kernels[i]->port_count + 1) * sizeof **l->facts);
   if (o->spec_only) return l;
   read_bodies(a, l, o, d);
+  for (int i = 0; i < l->spec->kernel_count; i++)
+    for (int n = 0; n < l->spec->kernels[i]->port_count; n++)
+      if (l->facts[i][n])
+        device_dtypes_check(a, l->spec->kernels[i], &l->spec->kernels[i]->ports[n], d);
   if (diags_errors(d)) return NULL;
   for (int i = 0; i < l->spec->kernel_count; i++)
     for (int n = 0; n < l->spec->kernels[i]->port_count; n++)

@@ -37,6 +37,7 @@ return {
   },
 
   text = {
+    member = "__device__", -- before a member function of a storage type that has no piece below
     head = [[
 // Compile with --fmad=false and without --use_fast_math, neither of which shows in a macro: a fused multiply-add is written fma, nothing else is one.
 ]],

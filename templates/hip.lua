@@ -39,6 +39,7 @@ return {
   },
 
   text = {
+    member = "__device__", -- before a member function of a storage type that has no piece below
     head = [[
 #pragma clang fp contract(off) // a fused multiply-add is written fma, nothing else is one
 ]],

@@ -26,7 +26,6 @@ static const char *const device_names[DEVICES] = {"simt32", "simt64", "simt32/cu
 typedef struct Ready {
   Arena *arena;
   const Kernel *kernel;
-  const kg_kernel *launched;
   References *references;
   int devices; /* how many of them are open */
   kg_device *device[DEVICES];
@@ -56,7 +55,6 @@ static inline Ready ready(const char *folder, const char *name, int devices) {
   int index = 0;
   r.kernel = library_kernel(l, name, &index);
   assert_non_null(r.kernel);
-  r.launched = &r.kernel->model;
   r.references = references_open(r.arena, l->spec, o.templates);
   for (int d = 0; d < devices; d++) r.device[d] = device_of(device_names[d]);
   return r;
@@ -146,7 +144,7 @@ static inline kg_status launch(const Ready *r, kg_device *device, const Data *da
     assert_int_equal(kg_device_upload(device, at, data[i].bytes, data_bytes(&data[i])), KG_OK);
     tensors[i] = kg_tensor_of(device, at, data[i].dtype, data[i].rank, data[i].shape);
   }
-  const kg_call call = {r->launched, tensors, scalars, consts};
+  const kg_call call = {&r->kernel->model, tensors, scalars, consts};
   const kg_status status = kg_launch(device, &call);
   if (status == KG_OK) assert_int_equal(kg_device_synchronize(device), KG_OK);
   for (int i = 0; i < r->kernel->arg_count; i++) {

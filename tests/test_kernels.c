@@ -31,7 +31,6 @@ enum { DEVICES = 2 };
 typedef struct Ready {
   Arena *arena;
   const Kernel *kernel;
-  const kg_kernel *launched;
   References *references;
   kg_device *device[DEVICES];
 } Ready;
@@ -59,7 +58,6 @@ static Ready ready(const char *folder, const char *name) {
   int index = 0;
   r.kernel = library_kernel(l, name, &index);
   assert_non_null(r.kernel);
-  r.launched = &r.kernel->model;
   r.references = references_open(r.arena, l->spec, o.templates);
   for (int d = 0; d < DEVICES; d++) r.device[d] = device_of(devices[d]);
   return r;
@@ -192,7 +190,7 @@ static void launch(const Ready *r, kg_device *device, const Data *data, const kg
     assert_int_equal(kg_device_upload(device, at, data[i].bytes, size_of(&data[i])), KG_OK);
     tensors[i] = kg_tensor_of(device, at, data[i].dtype, data[i].rank, data[i].shape);
   }
-  const kg_call call = {r->launched, tensors, scalars, consts};
+  const kg_call call = {&r->kernel->model, tensors, scalars, consts};
   if (kg_launch(device, &call) != KG_OK) fail_msg("%s", kg_device_message(device));
   assert_int_equal(kg_device_synchronize(device), KG_OK);
   for (int i = 0; i < r->kernel->arg_count; i++) {
@@ -522,7 +520,7 @@ static void a_position_past_the_last_is_refused(void **state) {
   for (int i = 1; i < 4; i++)
     tensors[i] = kg_tensor_of(r.device[0], at + 6 * L * 4 * i, KG_F32, 4, out);
   kg_scalar scalars[] = {{.u32 = 2}, {.f32 = 13}, {.f32 = 1}, {.i32 = INT32_MAX - L + 1}};
-  const kg_call call = {r.launched, tensors, scalars, consts};
+  const kg_call call = {&r.kernel->model, tensors, scalars, consts};
   assert_int_equal(kg_launch(r.device[0], &call), KG_OK);
   scalars[3].i32++;
   assert_int_equal(kg_launch(r.device[0], &call), KG_REQUIRE_FAILED);

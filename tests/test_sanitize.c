@@ -403,8 +403,7 @@ static void silent_about_the_library(const char *name, int cases) {
   int trials = 0;
   for (int k = 0; k < library->spec->kernel_count; k++) {
     const Kernel *kernel = library->spec->kernels[k];
-    const kg_kernel *launched = &kernel->model;
-    if (!kg_has_port(launched->ports, device)) continue;
+    if (!kg_has_port(kernel->model.ports, device)) continue;
     int combinations = 1;
     for (int i = 0; i < kernel->type_count; i++) combinations *= kernel->types[i].count;
     for (int c = 0; c < kernel->case_count && c < cases; c++, trials++) {

@@ -6,7 +6,6 @@
 
 static const char *type_text(Check *c, const Node *n) {
   switch (n->canonical) {
-  case CXType_Half:
   case CXType_Float16: return "f16";
   case CXType_BFloat16: return "bf16";
   default: break;

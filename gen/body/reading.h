@@ -293,7 +293,8 @@ bool node_literal(const Check *c, const Node *n, int64_t *value); /* an integer 
 bool node_constant(const Check *c, const Node *n, int wave,
                    int64_t *value);                     /* from literals, constants, WAVE */
 const char *node_number(const Check *c, const Node *n); /* a literal as written */
-bool is_storage(enum CXTypeKind k);                     /* f16, bf16 */
+/* f16, bf16, and (Half) those that portable.h does not declare */
+bool is_storage(enum CXTypeKind k);
 bool is_cast(const Node *n);                            /* an explicit one */
 const Node *cast_operand(const Node *n);
 bool is_pointer(const Node *n);

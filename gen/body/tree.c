@@ -72,10 +72,36 @@ static void put_variant(Check *c, Tree *t, int number) {
   buf_puts(&t->text, "}\n}\n");
 }
 
+/* Storage types that portable.h does not declare: their bytes, and a type of their own, from and to
+** which f32 is converted in so many words. */
+static bool is_own_storage(const Check *c, kg_dtype dtype) {
+  const kg_dtype_facts *d = kg_dtype_info(dtype);
+  return d->kind == KG_KIND_FLOAT && !is_language_word(c->l, d->name, (int)strlen(d->name));
+}
+
+static void put_storage(const Check *c, Tree *t) {
+  for (int i = 0; i < KG_DTYPES; i++) {
+    const kg_dtype_facts *d = kg_dtype_info((kg_dtype)i);
+    if (is_own_storage(c, (kg_dtype)i))
+      buf_printf(&t->text, "enum %s : %s {};\n", d->name, d->bytes == 1 ? "u8" : "u16");
+  }
+}
+
+/* libclang's kind; CXType_Half, which portable.h has no other use for, for the types above. */
+static enum CXTypeKind canonical_kind(const Check *c, CXType type) {
+  const CXType canonical = clang_getCanonicalType(type);
+  if (canonical.kind != CXType_Enum) return canonical.kind;
+  CXString s = clang_getTypeSpelling(clang_getUnqualifiedType(canonical));
+  const kg_dtype dtype = kg_dtype_find(clang_getCString(s));
+  clang_disposeString(s);
+  return dtype < KG_DTYPES && is_own_storage(c, dtype) ? CXType_Half : canonical.kind;
+}
+
 static void put_text(Check *c, Tree *t) {
   const Variant *first = t->variants[0];
   t->chunks = arena_alloc(c->a, (size_t)(c->item_count + t->variant_count + 1) * sizeof *t->chunks);
   add_chunk(t, c->l->portable.file, c->l->portable.text, c->l->portable.len, 1, -2, first);
+  put_storage(c, t);
   put_constants(c, t);
   for (int i = 0; i < c->item_count; i++) {
     const Item *x = &c->l->items[c->items[i]];
@@ -319,7 +345,7 @@ static enum CXChildVisitResult copy_child(CXCursor cursor, CXCursor parent, CXCl
   n->parent = k->parent;
   if (!clang_isStatement(n->kind) && n->kind != CXCursor_TypeRef) {
     n->type = clang_getCursorType(cursor);
-    n->canonical = clang_getCanonicalType(n->type).kind;
+    n->canonical = canonical_kind(k->c, n->type);
   }
   switch (n->kind) {
   case CXCursor_VarDecl: /* before its children, which may name it */ decl_of(k, cursor); break;

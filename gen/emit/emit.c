@@ -361,9 +361,37 @@ static void note_instance(Emit *e) {
       if (k->consts[i].values[j] < 0) buf_puts(&e->names, "i32 ");
 }
 
+/* The storage types in use that the table has no piece for, as the backend spells them. */
+static void note_storage(Emit *e, const char *own[KG_DTYPES]) {
+  for (int t = 0; t < KG_DTYPES; t++) {
+    const char *text = uses(&e->names, kg_dtype_name((kg_dtype)t))
+                           ? storage_text(e->a, e->b, (kg_dtype)t)
+                           : NULL;
+    own[t] = text != NULL ? substituted(e, text) : NULL;
+    if (text != NULL) note_names(e, own[t], strlen(own[t]));
+  }
+}
+
+/* They stand before the instance, which may name them, and the later pieces that they use with them. */
+static void put_storage(const Emit *e, Buf *out, const char *const own[KG_DTYPES], bool *used,
+                        int at) {
+  Buf all = {0};
+  for (int t = 0; t < KG_DTYPES; t++)
+    if (own[t] != NULL) buf_printf(&all, "%s\n\n", own[t]);
+  for (int i = at + 1; i < e->b->piece_count; i++) {
+    if (!used[i] || !uses(&all, e->b->pieces[i].name)) continue;
+    buf_printf(out, "%s\n\n", e->b->pieces[i].text);
+    used[i] = false;
+  }
+  if (all.len > 0) buf_put(out, all.s, all.len);
+  buf_free(&all);
+}
+
 static void put_pieces(Emit *e, Buf *out) {
   const Backend *b = e->b;
   bool *used = arena_alloc(e->a, (size_t)b->piece_count * sizeof *used + 1);
+  const char *own[KG_DTYPES];
+  note_storage(e, own);
   for (int i = b->piece_count - 1; i >= 0; i--) { /* a piece may use those before it */
     used[i] = b->pieces[i].name[0] != '\0' && uses(&e->names, b->pieces[i].name);
     if (used[i]) note_names(e, b->pieces[i].text, strlen(b->pieces[i].text));
@@ -373,6 +401,7 @@ static void put_pieces(Emit *e, Buf *out) {
   for (int i = 0; i < b->piece_count; i++) {
     if (b->pieces[i].name[0] == '\0') {
       if (!block) buf_puts(out, "\n");
+      put_storage(e, out, own, used, i);
       put_instance(e, out);
       buf_puts(out, "\n");
       instance = block = true;

@@ -77,7 +77,9 @@ static const Backend *who_reserves(const SpecRun *run, const char *name) {
 static bool is_taken_word(Reader *r, Place at, const char *label, const char *name) {
   const char *prefix = prefix_fault(name);
   const Backend *b = who_reserves(r->run, name);
-  if (is_among(name, language_words, COUNT(language_words)))
+  const kg_dtype dtype = kg_dtype_find(name);
+  if (is_among(name, language_words, COUNT(language_words)) ||
+      (dtype < KG_DTYPES && strcmp(kg_dtype_name(dtype), name) == 0))
     diag_add(r->d, at, D_NAME_LANGUAGE, label, name);
   else if (is_among(name, keywords, COUNT(keywords)))
     diag_add(r->d, at, D_NAME_RESERVED, label, name, "C or C++");

@@ -15,6 +15,7 @@
 #include "verify/trial.h"
 
 extern char **environ;
+extern const char kg_embedded_dtype_def[]; /* runtime/model/dtype.def, by embed.c */
 
 /* In order: whichever is there first.  Plain C11; nothing that would loosen the arithmetic. */
 static const char *const compilers[] = {"cc", "gcc", "clang", "clang-19"};
@@ -48,8 +49,8 @@ void references_close(References *r) {
 
 /* Runs one compiler, its words going to the file `log`.  -1: it is not there; else its exit status,
 ** or 128 + its signal. */
-static int compile_with(const char *compiler, const char *templates, const char *source,
-                        const char *object, const char *log) {
+static int compile_with(const char *compiler, const char *templates, const char *folder,
+                        const char *source, const char *object, const char *log) {
   const char *const argv[] = {compiler,
                               "-std=c11",
                               "-D_GNU_SOURCE",
@@ -59,6 +60,8 @@ static int compile_with(const char *compiler, const char *templates, const char 
                               "-shared",
                               "-I",
                               templates,
+                              "-I",
+                              folder,
                               "-o",
                               object,
                               source,
@@ -98,6 +101,13 @@ static void load(Reference *r, Arena *a, const char *object) {
   if (!r->compute) r->why = arena_printf(a, "%s defines no function `reference`", r->path);
 }
 
+/* The rows that reference.h reads, as this kgen knows them. */
+static bool put_dtypes(const char *path) {
+  FILE *file = fopen(path, "w");
+  const bool put = file && fputs(kg_embedded_dtype_def, file) >= 0;
+  return (!file || fclose(file) == 0) && put;
+}
+
 static void build(References *refs, Reference *r) {
   Arena *a = refs->arena;
   const char *tmp = getenv("TMPDIR");
@@ -107,19 +117,25 @@ static void build(References *refs, Reference *r) {
     return;
   }
   const char *object = arena_printf(a, "%s/reference.so", folder),
-             *log = arena_printf(a, "%s/log", folder);
+             *log = arena_printf(a, "%s/log", folder), *model = arena_printf(a, "%s/model", folder),
+             *dtypes = arena_printf(a, "%s/dtype.def", model);
   int status = -1;
-  for (int i = 0; i < COMPILERS && status < 0; i++)
-    status = compile_with(compilers[i], refs->templates, r->path, object, log);
+  const bool ready = mkdir(model, 0700) == 0 && put_dtypes(dtypes);
+  const int error = errno;
+  for (int i = 0; ready && i < COMPILERS && status < 0; i++)
+    status = compile_with(compilers[i], refs->templates, folder, r->path, object, log);
   size_t len = 0;
   const char *why = NULL, *said = file_read(a, log, &len, &why);
-  if (status < 0) r->why = "no C compiler was found (cc, gcc, clang) to compile the reference with";
+  if (!ready) r->why = arena_printf(a, "%s cannot be written: %s", dtypes, strerror(error));
+  else if (status < 0) r->why = "no C compiler was found (cc, gcc, clang) to compile the reference with";
   else if (status > 0)
     r->why = said && len ? said
                          : arena_printf(a, "the C compiler failed on %s (%d)", r->path, status);
   else load(r, a, object);
   unlink(object);
   unlink(log);
+  unlink(dtypes);
+  rmdir(model);
   rmdir(folder);
 }
 

@@ -17,7 +17,7 @@ static double processor_time(void) {
 
 /* Seconds a launch, the least of several tries of as many launches as fit into a twentieth of a
 ** second, 20 at the most; below zero: it failed. */
-static double cost(const TrialData *data, const kg_kernel *kernel, kg_device *device) {
+static double cost(const TrialData *data, kg_device *device) {
   enum { TRIES = 5, MOST = 20 };
   double best = -1;
   int launches = 1;
@@ -57,7 +57,6 @@ int main(int count, char **words) {
     const Kernel *kernel = library->spec->kernels[k];
     if (only && strcmp(only, kernel->name) != 0) continue;
     if (!library->facts[k]) continue;
-    const kg_kernel *launched = &kernel->model;
     const int types_first = kernel->type_count > 0 ? kernel->types[0].count : 1;
     const int last = types_first > 1 ? types_first - 1 : 1;
     for (int n = 0; n < types_first && kernel->case_count > 0; n += last)
@@ -69,9 +68,9 @@ int main(int count, char **words) {
         const char *why = NULL;
         const TrialData *data = trial_data(all, kernel, &instance, &kernel->cases[0],
                                            reference_of(references, kernel), 1, &why);
-        if (!data || !kg_has_port(launched->ports, devices[w][0])) continue;
-        const double plain = cost(data, launched, devices[w][0]);
-        const double checked = cost(data, launched, devices[w][1]);
+        if (!data || !kg_has_port(kernel->model.ports, devices[w][0])) continue;
+        const double plain = cost(data, devices[w][0]);
+        const double checked = cost(data, devices[w][1]);
         if (plain > 0 && checked > 0)
           printf("%-28s %5d %5s %9.3f ms %9.3f ms %7.1f\n", kernel->name, widths[w],
                  kernel->type_count ? kg_dtype_name((kg_dtype)types[0]) : "", 1e3 * plain,
