@@ -69,8 +69,8 @@ static inline void fx_scale(Fixture *f) {
   k->room->scalars[0] = (kg_scalar_param){"factor", KG_F32};
   k->room->scalars[1] = (kg_scalar_param){"shift", KG_I32};
   k->room->scalars[2] = (kg_scalar_param){"seed", KG_U32};
-  const kg_expr rows = expr_var(f->a, &k->model, KG_DIM, 0), d = expr_var(f->a, &k->model, KG_DIM, 1),
-                odd = expr_var(f->a, &k->model, KG_DIM, 2), one = expr_int(f->a, 1),
+  const kg_expr rows = expr_var(f->a, &k->model, KG_DIM, 0),
+                d = expr_var(f->a, &k->model, KG_DIM, 1), odd = expr_var(f->a, &k->model, KG_DIM, 2), one = expr_int(f->a, 1),
                 threads = expr_var(f->a, &k->model, KG_CONST, 2);
   k->arg_count = 4, k->input_count = 2;
   k->room->args[0] = (kg_arg){.name = "x", .type = 0, .rank = 2, .shape = fx_shape(f, rows, d)};

@@ -282,7 +282,8 @@ static kg_status prepare(kg_device *device, const char *with_text, const char *c
   kg_port p = port;
   p.text = with_text;
   if (options) p.options = options;
-  const KernelPorts only = {.version = KG_TABLES_VERSION, .kernel = "triple", .fallback = "multiply", .cuda = &p};
+  const KernelPorts only = {
+      .version = KG_TABLES_VERSION, .kernel = "triple", .fallback = "multiply", .cuda = &p};
   const kg_kernel kernel = kernel_of(&only);
   const kg_instance instance = {&kernel, {KG_BF16}, {0}, 32};
   return kg_prepare(device, &instance);

@@ -1,6 +1,6 @@
-/* test_promises.c: what the README promises of one row: a storage dtype, a diagnostic, a command and a
-** target are each added to a copy of the tree by one row, and the copy builds and knows them; and a
-** row that is taken out of a table is missed. */
+/* test_promises.c: what the README promises of one row: a storage dtype, a diagnostic, a command and
+** a target are each added to a copy of the tree by one row, and the copy builds and knows them; and
+** a row that is taken out of a table is missed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -589,6 +589,7 @@ static void a_pair_of_f16_is_rounded_once_from_its_exact_sum(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_value_is_rounded_to_the_nearest_one_of_its_dtype_ties_to_even),
+    cmocka_unit_test(a_reference_rounds_as_the_host_does),
     cmocka_unit_test(a_row_is_divided_by_its_root_mean_square),
     cmocka_unit_test(eps_stands_under_the_root_and_the_bias_is_added_to_the_weight),
     cmocka_unit_test(the_sum_the_norm_and_the_product_are_rounded_each),

@@ -93,8 +93,8 @@ static void bf16_rounds_to_nearest_even(void **state) {
   ties_go_to_even_between_any_two_neighbours(kg_bf16_from_f64, kg_f64_from_bf16, 0x7f7f);
 }
 
-/* Whatever rows there are: each pattern is its own value's, and half way between two goes to the even
-** one. */
+/* Whatever rows there are: each pattern is its own value's, and half way between two goes to the
+** even one. */
 static void every_small_float_rounds_to_nearest_even(void **state) {
   (void)state;
   int floats = 0;

@@ -56,7 +56,8 @@ static bool is_moved_at_once(const Kernel *k, const kg_arg *arg) {
       if (kg_dtype_info(k->types[arg->type].dtypes[i])->kind == KG_KIND_FLOAT) return true;
     return false;
   }
-  return kg_dtype_info(arg->dtype)->kind == KG_KIND_FLOAT || arg->dtype == KG_U32 || arg->dtype == KG_U8;
+  return kg_dtype_info(arg->dtype)->kind == KG_KIND_FLOAT || arg->dtype == KG_U32 ||
+         arg->dtype == KG_U8;
 }
 
 /* Ports of one body have one text. */

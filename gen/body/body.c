@@ -233,7 +233,8 @@ static Variant *variant_make(Check *c, const kg_instance *x, const kg_instance *
 }
 
 /* All parses; false when the first one gave no tree. */
-static bool check_all(Check *c, Gathered *g, const kg_instance *instances, int count, unsigned waves) {
+static bool check_all(Check *c, Gathered *g, const kg_instance *instances, int count,
+                      unsigned waves) {
   const int wave = waves & 1 ? 32 : 64;
   const kg_instance *first = &instances[0];
   Variant **together = arena_alloc(c->a, (size_t)(count + 1) * sizeof *together);

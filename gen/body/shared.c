@@ -138,9 +138,8 @@ static const char *holder(const Check *c, const Gathered *g, int array, const ch
   static const char *const kinds[KG_SYMBOL_KINDS] = {
       [KG_DIM] = "a dim", [KG_CONST] = "a constant", [KG_SCALAR] = "a scalar",
       [KG_INPUT] = "an argument", [KG_OUTPUT] = "an argument"};
-  const int number = kg_symbol_find(&c->k->model, name);
-  const char *kind = number < 0 ? NULL : kinds[kg_symbol_at(&c->k->model, number).kind];
-  if (kind) return kind;
+  const kg_symbol s = kg_symbol_named(&c->k->model, name);
+  if (s.name && kinds[s.kind]) return kinds[s.kind];
   for (int i = 0; i < g->array_count; i++)
     if (i != array && g->arrays[i].shared.name && strcmp(g->arrays[i].shared.name, name) == 0)
       return "another LOCAL array";

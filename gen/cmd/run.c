@@ -125,8 +125,7 @@ static int set_one(Arena *a, const Kernel *k, const char *operand, Choice *c) {
   if (!operand[len]) return usage_error(&command, "'%s' is not NAME=VALUE", operand);
   const char *value = operand + len + 1;
   const char *word = arena_strndup(a, operand, len);
-  const int number = kg_symbol_find(&k->model, word);
-  const kg_symbol s = number < 0 ? (kg_symbol){NULL, KG_INPUT, 0} : kg_symbol_at(&k->model, number);
+  const kg_symbol s = kg_symbol_named(&k->model, word);
   switch (s.kind) {
   case KG_TYPE: return set_type(k, s.index, value, c);
   case KG_DIM: return set_dim(k, s.index, value, c);

@@ -372,7 +372,7 @@ static void note_storage(Emit *e, const char *own[KG_DTYPES]) {
   }
 }
 
-/* They stand before the instance, which may name them, and the later pieces that they use with them. */
+/* They stand before the instance, which may name them, and so do later pieces that they use. */
 static void put_storage(const Emit *e, Buf *out, const char *const own[KG_DTYPES], bool *used,
                         int at) {
   Buf all = {0};

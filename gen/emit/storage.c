@@ -13,7 +13,7 @@ static bool is_piece(const Backend *b, const char *name) {
   return pair_find(b->pieces, b->piece_count, name) != NULL;
 }
 
-/* A float of at most 7 bits of exponent: all its values are normal in f32, or its own subnormals. */
+/* A float of at most 7 bits of exponent: no value of it is subnormal in f32. */
 static bool is_derivable(const Backend *b, const kg_dtype_facts *t) {
   return t->kind == KG_KIND_FLOAT && t->bytes <= 2 && t->exponent < 8 &&
          backend_text(b, "member") != NULL;
@@ -23,8 +23,9 @@ const char *storage_text(Arena *a, const Backend *b, kg_dtype dtype) {
   const kg_dtype_facts *t = kg_dtype_info(dtype);
   if (is_piece(b, t->name) || !is_derivable(b, t)) return NULL;
   const bool one_nan = t->special == KG_SPECIAL_ONE_NAN;
-  const unsigned F = (unsigned)t->fraction, sign = (unsigned)t->exponent + F, ones = (1u << sign) - 1,
-                 past = one_nan ? ones : ones >> F << F, nan = one_nan ? ones : past | 1u << (F - 1);
+  const unsigned F = (unsigned)t->fraction, sign = (unsigned)t->exponent + F,
+                 ones = (1u << sign) - 1, past = one_nan ? ones : ones >> F << F,
+                 nan = one_nan ? ones : past | 1u << (F - 1);
   const char *member = backend_text(b, "member"), *word = word_of(t);
   Buf s = {0};
   buf_printf(&s,
@@ -39,8 +40,8 @@ const char *storage_text(Arena *a, const Backend *b, kg_dtype dtype) {
              "    const i32 exponent = i32(magnitude >> 23) - %d;\n"
              "    const u32 drop = exponent < 1 ? u32(%d - exponent) : %uu;\n"
              "    const u32 whole = (magnitude & 0x7fffffu) | 0x800000u;\n"
-             "    u32 kept = drop > 25u ? 0u : (whole + (1u << (drop - 1u)) - 1u + (whole >> drop & "
-             "1u)) >> drop;\n"
+             "    u32 kept = drop > 25u ? 0u : (whole + (1u << (drop - 1u)) - 1u + "
+             "(whole >> drop & 1u)) >> drop;\n"
              "    if (exponent > 1) kept += u32(exponent - 1) << %u;\n",
              127 - t->bias, 24 - t->fraction, 23 - F, F);
   buf_printf(&s, "    if (magnitude > 0x7f800000u) kept = 0x%xu;\n", nan);

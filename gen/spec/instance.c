@@ -1,5 +1,5 @@
-/* instance.c: the choices of dtypes and constants that a kernel is made for, and what a port makes of
-** its kernel. */
+/* instance.c: the choices of dtypes and constants that a kernel is made for, and what a port makes
+** of its kernel. */
 #include <string.h>
 
 #include "base/lex.h"
@@ -113,12 +113,12 @@ static int choice_find(Arena *a, const Kernel *k, const char *name, const char *
   const int total = k->type_count + k->const_count;
   for (int i = 0; i < total; i++)
     names[i] = i < k->type_count ? k->types[i].name : k->consts[i - k->type_count].name;
-  const int number = kg_symbol_find(&k->model, name);
-  const kg_symbol s = number < 0 ? (kg_symbol){NULL, KG_DIM, 0} : kg_symbol_at(&k->model, number);
+  const kg_symbol s = kg_symbol_named(&k->model, name);
   if (s.kind == KG_TYPE) return s.index;
   if (s.kind == KG_CONST && !k->consts[s.index].in_key)
-    *why = arena_printf(a, "%s is fixed in the specification (%lld); an instance does not choose it",
-                        name, (long long)k->consts[s.index].values[0]);
+    *why =
+        arena_printf(a, "%s is fixed in the specification (%lld); an instance does not choose it",
+                     name, (long long)k->consts[s.index].values[0]);
   else if (s.kind == KG_CONST) return k->type_count + s.index;
   else {
     const char *near = nearest_name(name, names, total);
@@ -160,7 +160,7 @@ bool instance_choose(Arena *a, const Kernel *k, char *const *choices, int count,
   return complete;
 }
 
-/* ---- ports ------------------------------------------------------------------------------------ */
+/* ---- ports ----------------------------------------------------------------------------------- */
 
 static const Define *port_define(const Port *p, const char *name) {
   for (int i = 0; i < p->define_count; i++)

@@ -220,9 +220,8 @@ static bool read_arg_type(Reader *r, Val v, kg_arg *arg) {
   const Kernel *k = r->k;
   const char *name, *names[MAX_TYPES + KG_DTYPES];
   if (!val_string(r, v, "a type's name or a dtype", &name)) return false;
-  const int number = kg_symbol_find(&k->model, name);
-  const kg_symbol found = number < 0 ? (kg_symbol){ 0 } : kg_symbol_at(&k->model, number);
-  if (number >= 0 && found.kind == KG_TYPE) {
+  const kg_symbol found = kg_symbol_named(&k->model, name);
+  if (found.kind == KG_TYPE) {
     arg->type = found.index;
     return true;
   }

@@ -112,8 +112,7 @@ static void read_define(Reader *r, Port *p, Val table, const char *name) {
   const Kernel *k = r->k;
   lua_State *L = r->L;
   const Val v = val_field(r, table, name);
-  const int number = kg_symbol_find(&k->model, name);
-  const kg_symbol found = number < 0 ? (kg_symbol){ 0 } : kg_symbol_at(&k->model, number);
+  const kg_symbol found = kg_symbol_named(&k->model, name);
   const kg_const_param *c = found.kind == KG_CONST ? &k->consts[found.index] : NULL;
   if (!c || c->in_key) {
     const char *fixed[MAX_CONSTS];

@@ -102,9 +102,9 @@ bool spec_name_free(Reader *r, Val v, const char *name) {
   is_taken_word(
       r, at, v.label,
       name); /* said; the name is known all the same, so that its uses are no faults too */
-  const int number = kg_symbol_find(&r->k->model, name);
-  if (number < 0) return true;
-  const char *kind = kg_symbol_kind_name(kg_symbol_at(&r->k->model, number).kind);
+  const kg_symbol taken = kg_symbol_named(&r->k->model, name);
+  if (!taken.name) return true;
+  const char *kind = kg_symbol_kind_name(taken.kind);
   diag_add(r->d, at, D_NAME_TWICE, v.label, name,
            arena_printf(r->a, "%s %s", strchr("aeiou", *kind) ? "an" : "a", kind));
   return false;

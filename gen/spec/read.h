@@ -186,8 +186,8 @@ int val_list(Reader *r, Val v, const char *expected, int most, const char *const
 void val_fields(Reader *r, Val table, const char *const *names, int count);
 bool val_required(Reader *r, Val table, Val field, const char *key, const char *expected);
 kg_dtype val_dtype(Reader *r, Val v); /* KG_DTYPES: none */
-/* An integer, an expression or, if dims_by_name, a dim's name.  False when it is none, or names what
-** is not there. */
+/* An integer, an expression or, if dims_by_name, a dim's name.  False when it is none, or names
+** what is not there. */
 bool val_expr(Reader *r, Val v, bool dims_by_name, const char *expected, kg_expr *out);
 /* Of k's variables. */
 bool expr_is_condition(const Kernel *k, const kg_step *steps, int count);

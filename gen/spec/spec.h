@@ -28,8 +28,8 @@ enum {
 
 /* ---- expr.c: expressions over dims, constants and scalars ------------------------------------ */
 
-/* All of them have text, in C's and Lua's common spelling: "ceil_div(n, 256)", "(Hq + 2 * Hkv) * D",
-** with only the parentheses that are needed.  One with no steps stands for none. */
+/* All of them have text, in C's and Lua's common spelling, with only the parentheses that are
+** needed: "ceil_div(n, 256)", "(Hq + 2 * Hkv) * D".  One with no steps stands for none. */
 kg_expr expr_int(Arena *a, int64_t value);
 kg_expr expr_var(Arena *a, const kg_kernel *k, kg_symbol_kind kind, int index);
 /* op over as many operands as it takes. */
@@ -140,7 +140,7 @@ typedef struct Spec {
 Spec *spec_load(Arena *a, const char *path, const struct Backend *const *backends,
                 int backend_count, Diags *d);
 
-/* ---- instance.c: instances and ports ---------------------------------------------------------- */
+/* ---- instance.c: instances and ports --------------------------------------------------------- */
 
 /* All choices of dtypes x in-key constants, in key order (the last varies fastest).  Fixed
 ** constants hold their value; wave is 0. */

@@ -98,7 +98,8 @@ static const char *choices_text(Arena *a, const kg_const_param *c) {
   return c->count == 1 ? text : arena_printf(a, "one of %s", text);
 }
 
-static void read_case_const(Reader *r, Val entry, Val v, const kg_const_param *c, int number, Case *out) {
+static void read_case_const(Reader *r, Val entry, Val v, const kg_const_param *c, int number,
+                            Case *out) {
   lua_State *L = r->L;
   if (!c->in_key) {
     diag_add(r->d, val_place(r, v), D_CASE_FIXED, entry.label, c->name);
@@ -120,7 +121,8 @@ static void read_case_const(Reader *r, Val entry, Val v, const kg_const_param *c
   out->given[number] = fine;
 }
 
-static void read_case_scalar(Reader *r, Val v, const kg_scalar_param *s, int index, int number, Case *out) {
+static void read_case_scalar(Reader *r, Val v, const kg_scalar_param *s, int index, int number,
+                             Case *out) {
   if (s->dtype == KG_F32) {
     double x;
     if (!val_number(r, v, "a number", &x)) return;
@@ -142,7 +144,7 @@ static bool read_case_value(Reader *r, Val entry, const char *name, Case *out) {
   const Kernel *k = r->k;
   const Val v = val_field(r, entry, name);
   const int number = kg_symbol_find(&k->model, name);
-  const kg_symbol s = number < 0 ? (kg_symbol){ NULL, KG_TYPE, 0 } : kg_symbol_at(&k->model, number);
+  const kg_symbol s = kg_symbol_named(&k->model, name);
   if (s.kind == KG_DIM) {
     out->given[number] = val_int(r, v, 0, k->dim_max[s.index], &out->values[number]);
     if (!out->given[number]) out->values[number] = -1; /* told of; no value is not missing too */

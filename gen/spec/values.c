@@ -218,10 +218,10 @@ static const char *const kind_word[] = {
 /* -1: unknown, and said (unless a declaration failed, which was said already). */
 static int look_up(Reader *r, const char *label, Place at, kg_symbol_kind kind, const char *name) {
   const kg_kernel *k = &r->k->model;
-  const int number = kg_symbol_find(k, name);
-  const kg_symbol found = number < 0 ? (kg_symbol){ NULL, KG_TYPE, 0 } : kg_symbol_at(k, number);
-  if (number >= 0 && found.kind == kind) {
-    if (kind != KG_SCALAR || k->scalars[found.index].dtype != KG_F32) return number;
+  const kg_symbol found = kg_symbol_named(k, name);
+  if (found.kind == kind) {
+    if (kind != KG_SCALAR || k->scalars[found.index].dtype != KG_F32)
+      return kg_variable(k, kind, found.index);
     diag_add(r->d, at, D_VAR_FLOAT, label, name);
     return -1;
   }

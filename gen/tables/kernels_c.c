@@ -221,8 +221,9 @@ static void put_ports(Tables *t) {
   }
   if (others) buf_puts(b, "  {NULL, NULL, NULL},\n};\n");
 
-  buf_printf(b, "\nconst KernelPorts %s_ports = {\n  .version = %#x,\n  .kernel = \"%s\",\n  .fallback = ",
-             k->name, (unsigned)k->version, k->name);
+  buf_printf(b, "\nconst KernelPorts %s_ports = {\n  .version = %#x,\n", k->name,
+             (unsigned)k->version);
+  buf_printf(b, "  .kernel = \"%s\",\n  .fallback = ", k->name);
   if (k->fallback)
     put_c_string(b, k->fallback);
   else
@@ -262,8 +263,9 @@ static void put_list(Buf *b, const Kernel *k, const char *count, const char *lis
 }
 
 static void put_kernel(Buf *b, const Kernel *k) {
-  buf_printf(b, "\nconst kg_kernel %s_kernel = {\n  .version = %#x,\n  .name = \"%s\",\n  .summary = ",
-             k->name, (unsigned)k->version, k->name);
+  buf_printf(b, "\nconst kg_kernel %s_kernel = {\n  .version = %#x,\n", k->name,
+             (unsigned)k->version);
+  buf_printf(b, "  .name = \"%s\",\n  .summary = ", k->name);
   put_c_string(b, k->summary ? k->summary : "");
   buf_puts(b, ",\n");
   put_list(b, k, "type_count", "types", k->type_count);
@@ -305,9 +307,8 @@ static void put_block(Buf *b, const Kernel *k) {
 
 /* A name for a local variable that is none of the parameters'. */
 static const char *local_name(Arena *a, const Kernel *k, const char *name) {
-  const int number = kg_symbol_find(&k->model, name);
-  const kg_symbol_kind kind = number < 0 ? KG_DIM : kg_symbol_at(&k->model, number).kind;
-  const bool taken = kind != KG_DIM && kind != KG_TYPE;
+  const kg_symbol s = kg_symbol_named(&k->model, name);
+  const bool taken = s.name && s.kind != KG_DIM && s.kind != KG_TYPE;
   return taken ? local_name(a, k, arena_printf(a, "%s_", name)) : name;
 }
 
@@ -355,8 +356,8 @@ char *emit_tables(Arena *a, const Library *l) {
   buf_puts(&b,
            "#include \"kernels.h\"\n\n");
   buf_printf(&b,
-             "_Static_assert(KG_TABLES_VERSION == %#x, \"kg.h is of another kgen than these tables: "
-             "run kgen again\");\n",
+             "_Static_assert(KG_TABLES_VERSION == %#x, \"kg.h is of another kgen than these "
+             "tables: run kgen again\");\n",
              (unsigned)KG_TABLES_VERSION);
   buf_puts(&b,
            "_Static_assert(sizeof(void *) == 8, \"the device entries take 64-bit addresses\");\n\n"

@@ -127,7 +127,8 @@ static void build(References *refs, Reference *r) {
   size_t len = 0;
   const char *why = NULL, *said = file_read(a, log, &len, &why);
   if (!ready) r->why = arena_printf(a, "%s cannot be written: %s", dtypes, strerror(error));
-  else if (status < 0) r->why = "no C compiler was found (cc, gcc, clang) to compile the reference with";
+  else if (status < 0)
+    r->why = "no C compiler was found (cc, gcc, clang) to compile the reference with";
   else if (status > 0)
     r->why = said && len ? said
                          : arena_printf(a, "the C compiler failed on %s (%d)", r->path, status);

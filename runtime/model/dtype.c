@@ -115,7 +115,8 @@ double kg_f64_from_float(kg_dtype dtype, uint64_t bits) {
     return copysign((double)NAN, sign);
   if (magnitude == past) return copysign((double)INFINITY, sign);
   if (field == 0) return copysign(ldexp((double)rest, 1 - t->bias - t->fraction), sign);
-  const uint64_t wide = (uint64_t)((int64_t)field - t->bias + 1023) << 52 | rest << (52 - t->fraction);
+  const uint64_t exponent = (uint64_t)((int64_t)field - t->bias + 1023);
+  const uint64_t wide = exponent << 52 | rest << (52 - t->fraction);
   double x;
   memcpy(&x, &wide, sizeof x);
   return copysign(x, sign);

@@ -5,7 +5,9 @@
 
 #include "model/fail.h"
 
-int kg_variable_count(const kg_kernel *k) { return k->dim_count + k->const_count + k->scalar_count; }
+int kg_variable_count(const kg_kernel *k) {
+  return k->dim_count + k->const_count + k->scalar_count;
+}
 
 int kg_symbol_count(const kg_kernel *k) {
   return kg_variable_count(k) + k->type_count + k->arg_count;
@@ -27,6 +29,11 @@ int kg_symbol_find(const kg_kernel *k, const char *name) {
   for (int i = 0; i < count; i++)
     if (strcmp(kg_symbol_at(k, i).name, name) == 0) return i;
   return -1;
+}
+
+kg_symbol kg_symbol_named(const kg_kernel *k, const char *name) {
+  const int number = kg_symbol_find(k, name);
+  return number < 0 ? (kg_symbol){NULL, KG_SYMBOL_KINDS, -1} : kg_symbol_at(k, number);
 }
 
 int kg_variable(const kg_kernel *k, kg_symbol_kind kind, int index) {
@@ -51,7 +58,7 @@ bool kg_type_has(const kg_type_param *type, kg_dtype dtype) {
 kg_status kg_version_check(uint32_t version, kg_error *error) {
   if (version == KG_TABLES_VERSION) return KG_OK;
   return kg_fail(error, KG_BAD_VERSION,
-                 "the kernel's tables were written by another kgen (version %#x of the tables, this "
-                 "library's is %#x): run this library's kgen again and compile what it writes",
+                 "the kernel's tables were written by another kgen (version %#x of the tables, "
+                 "this library's is %#x): run this library's kgen again and compile what it writes",
                  (unsigned)version, (unsigned)KG_TABLES_VERSION);
 }

@@ -21,6 +21,7 @@ int kg_symbol_count(const kg_kernel *kernel);
 int kg_variable_count(const kg_kernel *kernel);
 kg_symbol kg_symbol_at(const kg_kernel *kernel, int number); /* 0 <= number < kg_symbol_count */
 int kg_symbol_find(const kg_kernel *kernel, const char *name); /* its number; -1: it has none */
+kg_symbol kg_symbol_named(const kg_kernel *kernel, const char *name); /* none: KG_SYMBOL_KINDS */
 
 /* The number of a dim, constant or scalar as a variable. */
 int kg_variable(const kg_kernel *kernel, kg_symbol_kind kind, int index);

@@ -36,8 +36,8 @@ typedef struct kg_key {
   char wave[12], options[12];
 } kg_key;
 
-/* The key of an instance's port for an exact target by a compiler; fields says which are taken (KG_KEY_ALL, but for
-** tests of what a missing field does).  KG_TOO_LARGE, KG_BAD_DTYPE, KG_BAD_ARGUMENT. */
+/* The key of an instance's port for an exact target by a compiler; fields says which are taken
+** (KG_KEY_ALL, but for tests of what a missing field does).  KG_TOO_LARGE, KG_BAD_DTYPE, KG_BAD_ARGUMENT. */
 kg_status kg_key_make(kg_key *key, const char *target, const char *compiler,
                       const kg_instance *instance, const kg_port *port, unsigned fields,
                       kg_error *error);
