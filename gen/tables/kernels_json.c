@@ -192,7 +192,7 @@ static void put_tolerances(Json *j, const Kernel *k) {
   json_open(j, '{');
   for (int i = 0; i < KG_DTYPES; i++) {
     if (!used[i]) continue;
-    json_key(j, kg_dtype_name(i));
+    json_key(j, kg_dtype_name((kg_dtype)i));
     put_tolerance(j, &k->tolerance[i]);
   }
   json_close(j);
