@@ -2,10 +2,10 @@
 **
 **   embed FILE...
 **
-** prints a C file with, for each FILE, `const char kg_embedded_<name>[]`, where <name> is the
-** file's name without its folder, each character that C does not allow as `_`: runtime/simt/core.h
-** is
-** kg_embedded_core_h.  A string a line, so that a debugger and a diff can read it. */
+** prints a C file with, for each FILE, `const char kg_embedded_<name>[]` and, as a program has
+** NULs, `const unsigned long kg_embedded_<name>_bytes`, where <name> is the file's name without its
+** folder, each character that C does not allow as `_`: runtime/simt/core.h is kg_embedded_core_h.
+** A string a line, so that a debugger and a diff can read it. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -35,6 +35,9 @@ static int embed(const char *path) {
     else putchar(c);
   }
   printf(open ? "\";\n" : ";\n");
+  printf("extern const unsigned long kg_embedded_"), print_name(path), printf("_bytes;\n");
+  printf("const unsigned long kg_embedded_"), print_name(path);
+  printf("_bytes = sizeof kg_embedded_"), print_name(path), printf(" - 1;\n");
   const int failed = ferror(file);
   fclose(file);
   if (failed) fprintf(stderr, "embed: %s: cannot be read\n", path);

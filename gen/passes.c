@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "platform.h"
+
 /* ---- where things are ----------------------------------------------------------------------- */
 
 /* The program's own folder, found once at its start; the only state of kgen that no call hands
@@ -13,10 +15,10 @@
 static char program_folder[4096];
 
 void library_program(const char *argv0) {
-  ssize_t len = readlink("/proc/self/exe", program_folder, sizeof program_folder - 1);
-  if (len < 0) len = snprintf(program_folder, sizeof program_folder, "%s", argv0 ? argv0 : "");
-  if (len < 0 || (size_t)len >= sizeof program_folder) len = 0;
-  program_folder[len] = 0;
+  if (!kg_program_path(program_folder, sizeof program_folder) &&
+      (size_t)snprintf(program_folder, sizeof program_folder, "%s", argv0 ? argv0 : "") >=
+          sizeof program_folder)
+    program_folder[0] = 0;
   char *slash = strrchr(program_folder, '/');
   *(slash ? slash : program_folder) = 0;
 }
@@ -99,16 +101,13 @@ static bool wanted(const LibraryOptions *o, const Kernel *k) {
   return !o->only || strcmp(o->only, k->name) == 0;
 }
 
-static void read_bodies(Arena *a, Library *l, const LibraryOptions *o, Diags *d) {
-  Language *language =
-      language_load(a, library_templates_folder(a, o), l->backends, l->backend_count, d);
-  for (int i = 0; language && i < l->spec->kernel_count; i++) {
+static void read_bodies(Arena *a, Language *language, Library *l, const LibraryOptions *o,
+                        Diags *d) {
+  for (int i = 0; i < l->spec->kernel_count; i++) {
     const Kernel *k = l->spec->kernels[i];
     for (int n = 0; n < k->port_count && wanted(o, k); n++)
       if (!k->ports[n].absent) l->facts[i][n] = body_facts(a, language, k, &k->ports[n], d);
   }
-  if (language) language_free(language);
-  if (!language && diags_errors(d) == 0) die("no kernel language and no word why");
 }
 
 /* The tables whose names never change come first: a build file can name the first output of the
@@ -118,8 +117,10 @@ typedef struct Table {
   char *(*emit)(Arena *a, const Library *l);
 } Table;
 static const Table tables[] = {
-    {"kernels.h", emit_header},  {"kernels.c", emit_tables},  {"texts.c", emit_texts},
-    {"kernels.json", emit_json}, {"PORTS.md", emit_ports_md},
+    {"kernels.h", emit_header},
+    {"kernels.c", emit_tables},
+    {"kernels.json", emit_json},
+    {"PORTS.md", emit_ports_md},
 };
 enum { TABLES = sizeof tables / sizeof *tables };
 
@@ -142,8 +143,7 @@ static void make_texts(Arena *a, Library *l, const LibraryOptions *o) {
   int ports = 0;
   for (int i = 0; i < l->spec->kernel_count; i++) ports += l->spec->kernels[i]->port_count;
   l->outputs = arena_alloc(a, (size_t)(TABLES + ports) * sizeof *l->outputs);
-  l->output_count =
-      o->only ? 0 : TABLES; /* the tables are filled in last: texts.c is made of the rest */
+  l->output_count = o->only ? 0 : TABLES;
   for (int i = 0; i < l->spec->kernel_count; i++) {
     Kernel *k = l->spec->kernels[i];
     for (int n = 0; n < k->port_count; n++) {
@@ -159,30 +159,52 @@ static void make_texts(Arena *a, Library *l, const LibraryOptions *o) {
     put_output(&l->outputs[i], tables[i].path, tables[i].emit(a, l), spec);
 }
 
-Library *library_make(Arena *a, const LibraryOptions *o, Diags *d) {
-  Library *l = arena_alloc(a, sizeof *l);
-  l->backends = backends_load(a, library_templates_folder(a, o), &l->backend_count, d);
-  if (!l->backends || diags_errors(d)) return NULL;
-  l->spec = spec_load(a, spec_path(o), l->backends, l->backend_count, d);
-  if (!l->spec || diags_errors(d)) return NULL;
+/* The language, the backends, the specification, the bodies, the texts: each pass knows those
+** before it.  False: there are faults. */
+static bool make(Arena *a, Library *l, Language *language, const LibraryOptions *o, Diags *d) {
+  const Words *words = language_words(language);
+  int there;
+  const Backend *const *backends =
+      backends_load(a, library_templates_folder(a, o), words, &there, d);
+  if (diags_errors(d)) return false;
+  l->spec = spec_load(a, spec_path(o), words, backends, there, d);
+  if (!l->spec || diags_errors(d)) return false;
+  l->backends = l->spec->backends;
+  l->backend_count = l->spec->backend_count;
   l->facts = arena_alloc(a, (size_t)l->spec->kernel_count * sizeof *l->facts);
   for (int i = 0; i < l->spec->kernel_count; i++)
     l->facts[i] = arena_alloc(a, (size_t)(l->spec->kernels[i]->port_count + 1) * sizeof **l->facts);
-  if (o->spec_only) return l;
-  read_bodies(a, l, o, d);
+  if (o->spec_only) return true;
+  read_bodies(a, language, l, o, d);
   for (int i = 0; i < l->spec->kernel_count; i++)
     for (int n = 0; n < l->spec->kernels[i]->port_count; n++)
       if (l->facts[i][n])
         device_dtypes_check(a, l->spec->kernels[i], &l->spec->kernels[i]->ports[n], d);
-  if (diags_errors(d)) return NULL;
+  if (diags_errors(d)) return false;
   for (int i = 0; i < l->spec->kernel_count; i++)
     for (int n = 0; n < l->spec->kernels[i]->port_count; n++)
       if (wanted(o, l->spec->kernels[i]) && !l->spec->kernels[i]->ports[n].absent &&
           !l->facts[i][n])
         die("no facts of %s and no word why", l->spec->kernels[i]->name);
-  for (int i = 0; i < l->spec->kernel_count; i++) args_align(l->spec->kernels[i], l->facts[i]);
+  for (int i = 0; i < l->spec->kernel_count; i++)
+    args_align(l->spec->kernels[i], words, l->facts[i]);
   make_texts(a, l, o);
-  return l;
+  return true;
+}
+
+Library *library_make(Arena *a, const LibraryOptions *o, Diags *d) {
+  Library *l = arena_alloc(a, sizeof *l);
+  Language *language = language_load(a, library_templates_folder(a, o), d);
+  const bool made = diags_errors(d) == 0 && make(a, l, language, o, d);
+  language_free(language);
+  return made ? l : NULL;
+}
+
+const Backend *const *library_backends(Arena *a, const LibraryOptions *o, int *count, Diags *d) {
+  const char *templates = library_templates_folder(a, o);
+  Words words;
+  words_load(a, &words, templates, d);
+  return backends_load(a, templates, &words, count, d);
 }
 
 Library *library_open(Arena *a, const LibraryOptions *o) {
@@ -216,9 +238,11 @@ static void add_name(Arena *a, Names *n, const char *name) {
 const char **library_reads(Arena *a, const Library *l, const LibraryOptions *o, int *count) {
   Names n = {0};
   const char *templates = library_templates_folder(a, o);
-  add_name(a, &n, templates); /* a backend or a library file that is added makes another result */
+  /* a backend or a library file that is added makes another result */
+  add_name(a, &n, arena_printf(a, "%s/backends", templates));
   add_name(a, &n, arena_printf(a, "%s/lib", templates));
-  for (int i = 0; i < l->backend_count; i++) add_name(a, &n, l->backends[i]->file);
+  for (int i = 0; i < l->backend_count; i++)
+    for (int f = 0; f < l->backends[i]->file_count; f++) add_name(a, &n, l->backends[i]->files[f]);
   for (int i = 0; i < l->spec->read_count; i++) add_name(a, &n, l->spec->read_files[i]);
   for (int i = 0; i < l->spec->kernel_count; i++)
     for (int p = 0; p < l->spec->kernels[i]->port_count; p++)

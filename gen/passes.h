@@ -30,9 +30,12 @@ void library_program(const char *argv0);
 const char *library_output_folder(Arena *a, const LibraryOptions *o);
 const char *library_templates_folder(Arena *a, const LibraryOptions *o);
 
-/* Loads the backends and the specification, reads every body, makes every text.  NULL when there
+/* Reads the language, the backends and the specification, reads every body, makes every text.  NULL when there
 ** is any error; what was found (errors and warnings) is in d.  Everything is the arena's. */
 Library *library_make(Arena *a, const LibraryOptions *o, Diags *d);
+
+/* The backends that there are, whatever a specification says.  Faults in d. */
+const Backend *const *library_backends(Arena *a, const LibraryOptions *o, int *count, Diags *d);
 
 /* As library_make, and prints the diagnostics to stderr. */
 Library *library_open(Arena *a, const LibraryOptions *o);

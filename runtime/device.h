@@ -4,7 +4,6 @@
 #define KG_DEVICE_H
 
 #include "kg.h"
-#include "model/fail.h"
 
 typedef struct kg_limits {
   uint32_t threads;      /* in a group */
@@ -76,6 +75,16 @@ struct kg_device {
 
 extern const kg_device_ops kg_device_hip, kg_device_cuda, kg_device_simt;
 
+/* The kinds of device that kg_device_open knows, in its table's order; NULL past the last. */
+const char *kg_device_kind(int i);
+
+/* Whose texts the SIMT device runs; those of the first when a name says none.  NULL past the
+** last. */
+const char *kg_simt_backend(int i);
+/* "simt64", "simt32/cuda+check": the SIMT device of a width that runs a backend's texts, or refuses
+** to when it is opened. */
+void kg_simt_device_name(char *name, size_t size, const char *backend, int wave, bool checked);
+
 /* Opens a device of any kind, one that has no row in devices.c too.  name is what kg_device_name
 ** says until open says more. */
 kg_status kg_device_open_with(const kg_device_ops *ops, const char *name, int index,
@@ -83,5 +92,9 @@ kg_status kg_device_open_with(const kg_device_ops *ops, const char *name, int in
 
 /* Keeps the sentence as this thread's last failure on the device; returns its status. */
 kg_status kg_device_report(const kg_device *device, const kg_error *error);
+
+/* A compiler's log from its first error's line on: warnings can stand before it and fill a
+** message.  NULL: "". */
+const char *kg_first_error(const char *log);
 
 #endif

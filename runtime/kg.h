@@ -1,7 +1,7 @@
 /* kg.h: choose, load and launch the kernels that kgen generated.
 **
-** A program includes generated/kernels.h, links generated/kernels.c and generated/texts.c with this
-** library, opens a device and calls `<kernel>_launch`.  Every call that can fail returns a
+** A program includes generated/kernels.h, links generated/kernels.c and the texts that `kgen --embed`
+** writes with this library, opens a device and calls `<kernel>_launch`.  Every call that can fail returns a
 ** kg_status; the sentence that goes with the last failure of the calling thread on a device is
 ** kg_device_message(device).  There is no global state; a device may be shared by threads.  Nothing
 ** here aborts.
@@ -65,6 +65,12 @@ typedef struct kg_error {
   char message[2048];
 } kg_error;
 
+/* Sets *error (may be NULL) and returns status: for a kernel's host companion, too. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+kg_status kg_fail(kg_error *error, kg_status status, const char *format, ...);
+
 /* ---- dtypes, tensors ------------------------------------------------------------------------- */
 
 /* KG_F32, KG_F16, KG_BF16, KG_I8 ...: the rows of model/dtype.def. */
@@ -125,6 +131,15 @@ kg_tensor kg_tensor_of(const kg_device *device, void *data, kg_dtype dtype, int 
 
 /* ---- what the generator writes: kernels and their ports -------------------------------------- */
 
+/* On the declaration of a text: a program may link kernels.c without the texts, for what it says of
+** the kernels; its ports are refused then. */
+#if defined(__APPLE__)
+#define KG_MAYBE __attribute__((weak_import))
+#elif defined(__GNUC__)
+#define KG_MAYBE __attribute__((weak))
+#else
+#define KG_MAYBE
+#endif
 /* Tables carry the version of the kgen that wrote them, and every call that is given tables
 ** compares it.  The count in front goes up with each change of what the structs below mean. */
 enum {
@@ -185,7 +200,7 @@ typedef struct kg_arg {
 typedef struct kg_port {
   const char *backend;    /* "metal", "cuda", "hip" */
   const char *file;       /* where the text is committed: "hip/fused_xielu.hip" under generated/ */
-  const char *text;
+  const char *text;       /* NULL: not linked */
   /* for the run-time compiler, NULL-terminated; the target is added by the device */
   const char *const *options;
   unsigned waves;         /* the widths that the body is right for: KG_WAVE32 | KG_WAVE64 */

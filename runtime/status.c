@@ -57,3 +57,9 @@ kg_status kg_fail(kg_error *error, kg_status status, const char *format, ...) {
   memcpy(error->message, text, strlen(text) + 1);
   return status;
 }
+
+const char *kg_first_error(const char *log) {
+  const char *e = log != NULL ? strstr(log, "error:") : NULL;
+  while (e != NULL && e > log && e[-1] != '\n') e--;
+  return e != NULL ? e : log != NULL ? log : "";
+}

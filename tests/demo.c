@@ -3,18 +3,18 @@
 **
 ** Launches fused_add_rms_norm at Llama-3.1-8B's shape and draws one token by gumbel_max_sample, on
 ** an AMD GPU where there is one, else on the CPU at both wavefront widths; compares with the
-** double-precision references of tests/reference; and shows what the caller of a port that does not
+** double-precision references of the kernels; and shows what the caller of a port that does not
 ** exist reads.  Exit status 1 when a number is wrong. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "companions.h"
+#include "kernels/gumbel_max_sample/host.h"
 #include "kernels.h"
 #include "reference.h"
 
-/* tests/reference/X.c, built with its `reference` named X_reference. */
+/* templates/kernels/X/X.ref.c, built with its `reference` named X_reference. */
 void fused_add_rms_norm_reference(ref_call *c);
 void gumbel_max_sample_reference(ref_call *c);
 
@@ -276,7 +276,7 @@ static void show_generated(void) {
     }
   }
   printf("generated/ holds %d device texts (%zu KiB) of %d kernels, and kernels.h, kernels.c, "
-         "texts.c, kernels.json, PORTS.md:\n",
+         "kernels.json, PORTS.md:\n",
          texts, bytes / 1024, kg_kernel_count);
   for (int i = 0; i < kg_kernel_count; i++) {
     const KernelPorts *p = kg_kernels[i]->ports;

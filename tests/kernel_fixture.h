@@ -169,9 +169,7 @@ static inline const char *faulty_copy(const char *file, const char *from, const 
   static char folder[64], path[256], command[512], text[1 << 16];
   snprintf(folder, sizeof folder, "/tmp/kgen-test-kernels-XXXXXX");
   assert_non_null(mkdtemp(folder));
-  snprintf(command, sizeof command,
-           "cp -r kernels.lua templates %s && mkdir %s/tests && cp -r tests/reference %s/tests",
-           folder, folder, folder);
+  snprintf(command, sizeof command, "cp -r kernels.lua templates %s", folder);
   assert_int_equal(system(command), 0);
   snprintf(path, sizeof path, "%s/templates/%s", folder, file);
   FILE *f = fopen(path, "r");

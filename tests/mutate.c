@@ -77,7 +77,7 @@ static bool build(const Mutant *m, const char *folder, const char *said) {
       "%s.build/libkgen.a .build/libkg.a %s %s",
       compile_command, m->target, compile_command, test ? "tests/" : ".build/gen/main.o",
       test ? len : 0, m->detail, test ? ".c" : "", test ? len : 4, test ? m->detail : "kgen",
-      test ? ".build/one_test.o .build/libkernels.a " : "", test ? "-lcmocka" : "", libraries);
+      test ? ".build/one_test.o .build/libkgkernels.a " : "", test ? "-lcmocka" : "", libraries);
   /* tests that start kgen must start the faulty one */
   if (test && strncmp(m->target, "gen/", 4) == 0) {
     char *both = format_text("%s && %s .build/gen/main.o -o .build/kgen.new .build/mutant.o "
@@ -94,7 +94,7 @@ static bool build(const Mutant *m, const char *folder, const char *said) {
 
 /* ---- catching -------------------------------------------------------------------------------- */
 
-/* A fault in a body is one in every backend's text: HIP's own, at both widths, will do. */
+/* A fault in a body or a specification is one in every backend's text: HIP's own, at both widths, will do. */
 static const char *tools_of(const Mutant *m) {
   const bool of_a_body = strncmp(m->target, "templates/lib/", 14) == 0 ||
                          strncmp(m->target, "templates/kernels/", 18) == 0;
@@ -240,7 +240,7 @@ static char *narrow(const Mutant *m, const char *folder, char **path) {
   glob_t files = {0};
   if (m->kernel == NULL || (m->catcher != SANITIZE && m->few == NULL)) return NULL;
   char *pattern = format_text("%s/%s", folder, m->spec != NULL ? m->spec : "kernels.lua");
-  char *included = format_text("%s/templates/kernels/*.lua", folder);
+  char *included = format_text("%s/templates/kernels/*/*.lua", folder);
   glob(pattern, 0, NULL, &files);
   glob(included, GLOB_APPEND, NULL, &files);
   for (size_t i = 0; i < files.gl_pathc; i++) {
@@ -300,7 +300,7 @@ static void put_to_check(const Mutant *m, int worker, Result *r) {
 /* ---- workers --------------------------------------------------------------------------------- */
 
 static const char copied[] = "kernels.lua templates gen runtime tests generated README.md";
-static const char built[] = "libkgen.a libkg.a libkernels.a one_test.o kgen kg-hiprtc fake_hip.so "
+static const char built[] = "libkgen.a libkg.a libkgkernels.a one_test.o kgen kg-hiprtc fake_hip.so "
                             "fake_hip5.so fake_hiprtc.so simt_texts.c "
                             "test_*[a-z]";
 

@@ -152,10 +152,17 @@ static inline const char *fx_device(Fixture *f, const Kernel *k, const Port *p, 
                       k->name, p->backend->name, more);
 }
 
+/* Another text in the place of an output's. */
+static inline void fx_replace(Fixture *f, const char *path, const char *text, const char *from) {
+  const Output *o = library_output(&f->library, path);
+  if (!o) die("%s is no output", path);
+  fx_output(f, (int)(o - f->library.outputs), path, text, from);
+}
+
 static inline void fx_outputs(Fixture *f, const char *more) {
   Library *l = &f->library;
   l->outputs = arena_alloc(f->a, 16 * sizeof *l->outputs);
-  l->output_count = 5;
+  l->output_count = 4;
   for (int i = 0; i < 2; i++)
     for (int n = 0; n < 4; n++) {
       const Kernel *k = f->kernels[i];
@@ -166,9 +173,8 @@ static inline void fx_outputs(Fixture *f, const char *more) {
     }
   fx_output(f, 0, "kernels.h", emit_header(f->a, l), "kernels.lua");
   fx_output(f, 1, "kernels.c", emit_tables(f->a, l), "kernels.lua");
-  fx_output(f, 2, "texts.c", emit_texts(f->a, l), "kernels.lua");
-  fx_output(f, 3, "kernels.json", emit_json(f->a, l), "kernels.lua");
-  fx_output(f, 4, "PORTS.md", emit_ports_md(f->a, l), "kernels.lua");
+  fx_output(f, 2, "kernels.json", emit_json(f->a, l), "kernels.lua");
+  fx_output(f, 3, "PORTS.md", emit_ports_md(f->a, l), "kernels.lua");
 }
 
 static inline void fixture_make(Fixture *f) {

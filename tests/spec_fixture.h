@@ -84,7 +84,9 @@ typedef struct Loaded {
 static inline Loaded load(const char *path) {
   Loaded l = { .a = arena_new() };
   l.d = diags_new(l.a);
-  l.spec = spec_load(l.a, path, spec_backends, SPEC_BACKENDS, l.d);
+  Words words;
+  words_load(l.a, &words, arena_printf(l.a, "%s/templates", root), l.d);
+  l.spec = spec_load(l.a, path, &words, spec_backends, SPEC_BACKENDS, l.d);
   size_t len = 0;
   FILE *f = open_memstream(&l.said, &len);
   assert_non_null(f);
@@ -187,14 +189,10 @@ static const char rich[] =
 
 static inline void write_rich(void) {
   assert_int_equal(mkdir("lib", 0777), 0);
-  assert_int_equal(mkdir("templates", 0777), 0);
-  assert_int_equal(mkdir("templates/kernels", 0777), 0);
-  assert_int_equal(mkdir("tests", 0777), 0);
-  assert_int_equal(mkdir("tests/reference", 0777), 0);
   write_text("lib/types.lua", "return { ints = { i32, u32 } }\n");
-  write_text("templates/kernels/rich.kc", "// body\n");
+  write_text("rich.kc", "// body\n");
   write_text("other.kc", "// body\n");
-  write_text("tests/reference/rich.c", "\n");
+  write_text("rich.c", "\n");
   write_text("kernels.lua", rich);
 }
 

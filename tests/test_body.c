@@ -3,7 +3,8 @@
 **
 ** tests/bad/body_* hold one fault each, and its cure: bad.kc with all that must be said about it in
 *`expect`, good.kc, about
-** which nothing is said.  bad.lua and good.lua stand in for tests/bad/body.lua; bad_lib.kc and
+** which nothing is said.  bad.lua and good.lua stand in for tests/bad/body.lua (and tests/bad/body.kc
+** is the cure of those that have none of their own); bad_lib.kc and
 *good_lib.kc are added to the
 ** library.  Each is read in a temporary folder as kernels.lua, body.kc and templates/.  Run from
 *the project's root; with
@@ -67,9 +68,13 @@ static int enter(void **state) {
   if (!getcwd(root, sizeof root)) return -1;
   snprintf(scratch, sizeof scratch, "%s/kgen-body-XXXXXX", tmp && *tmp ? tmp : "/tmp");
   if (!mkdtemp(scratch) || chdir(scratch) != 0) return -1;
-  if (mkdir("templates", 0777) != 0 || mkdir("templates/lib", 0777) != 0) return -1;
-  link_files("templates");
-  link_files("templates/lib");
+  static const char *const folders[] = {"templates/language", "templates/backends",
+                                        "templates/lib"};
+  if (mkdir("templates", 0777) != 0) return -1;
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    if (mkdir(folders[i], 0777) != 0) return -1;
+    link_files(folders[i]);
+  }
   return 0;
 }
 
@@ -113,9 +118,10 @@ static Found read_bodies(void) {
   Found f = {.a = arena_new()};
   int count;
   f.d = diags_new(f.a);
-  const Backend **backends = backends_load(f.a, "templates", &count, f.d);
-  f.spec = spec_load(f.a, "kernels.lua", backends, count, f.d);
-  f.l = language_load(f.a, "templates", backends, count, f.d);
+  f.l = language_load(f.a, "templates", f.d);
+  const Words *words = language_words(f.l);
+  const Backend **backends = backends_load(f.a, "templates", words, &count, f.d);
+  f.spec = spec_load(f.a, "kernels.lua", words, backends, count, f.d);
   if (f.spec && diags_errors(f.d) == 0 && f.spec->kernel_count > 0)
     for (int p = 0; p < f.spec->kernels[0]->port_count; p++)
       f.facts[p] = body_facts(f.a, f.l, f.spec->kernels[0], &f.spec->kernels[0]->ports[p], f.d);
@@ -154,6 +160,7 @@ static Found read_case(Arena *a, const char *folder, const char *which) {
   const char *spec = read_text(a, "%s/tests/bad/%s/%s.lua", root, folder, which);
   if (!spec) spec = read_text(a, "%s/tests/bad/body.lua", root);
   const char *body = read_text(a, "%s/tests/bad/%s/%s.kc", root, folder, which);
+  if (!body && strcmp(which, "good") == 0) body = read_text(a, "%s/tests/bad/body.kc", root);
   const char *lib = read_text(a, "%s/tests/bad/%s/%s_lib.kc", root, folder, which);
   assert_non_null(spec);
   assert_non_null(body);

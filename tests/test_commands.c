@@ -136,8 +136,7 @@ static const char two_types[] =
 static void the_order_in_which_lua_tables_are_made_changes_no_byte(void **state) {
   (void)state;
   const char *folder = folder_new();
-  assert_int_equal(run_in(folder, "mkdir -p templates/kernels"), 0);
-  put(folder, "templates/kernels/pair.kc",
+  put(folder, "pair.kc",
       "const u32 i = group_x * THREADS + thread;\nif (i < n && OTHER > 0) y[i] = T(f32(x[i]) + f32(w[i]));\n");
   put(folder, "one.lua",
       arena_printf(a, two_types, "types = { T = { f32, f16 }, TW = { bf16 } }",
@@ -168,16 +167,15 @@ static void check_names_what_a_change_made_stale_and_kgen_mends_it(void **state)
   assert_int_equal(run_in(folder, "%s -q", kgen), 0);
   assert_int_equal(run_in(folder, "%s check", kgen), 0);
   assert_says("");
-  edit(folder, "templates/kernels/one.kc", "* scale", "* scale * 1.0f");
+  edit(folder, "kernels/one/one.kc", "* scale", "* scale * 1.0f");
   assert_int_equal(run_in(folder, "%s check", kgen), 1);
   assert_says(
-      "generated/texts.c: stale: another text is due; from kernels.lua; run 'kgen'\n"
-      "generated/metal/one.metal: stale: another text is due; from kernels.lua and templates/kernels/one.kc; run 'kgen'\n"
-      "generated/cuda/one.cu: stale: another text is due; from kernels.lua and templates/kernels/one.kc; run 'kgen'\n"
-      "generated/hip/one.hip: stale: another text is due; from kernels.lua and templates/kernels/one.kc; run 'kgen'\n");
+      "generated/metal/one.metal: stale: another text is due; from kernels/one/one.lua and kernels/one/one.kc; run 'kgen'\n"
+      "generated/cuda/one.cu: stale: another text is due; from kernels/one/one.lua and kernels/one/one.kc; run 'kgen'\n"
+      "generated/hip/one.hip: stale: another text is due; from kernels/one/one.lua and kernels/one/one.kc; run 'kgen'\n");
   assert_int_equal(run_in(folder, "%s", kgen), 0);
   assert_says(
-      "wrote generated/texts.c\nwrote generated/metal/one.metal\nwrote generated/cuda/one.cu\nwrote generated/hip/one.hip\n");
+      "wrote generated/metal/one.metal\nwrote generated/cuda/one.cu\nwrote generated/hip/one.hip\n");
   assert_int_equal(run_in(folder, "%s && %s check", kgen, kgen), 0);
   assert_says("");
 }
@@ -198,12 +196,11 @@ static void a_renamed_kernel_leaves_no_orphan(void **state) {
   (void)state;
   const char *folder = folder_with("before");
   assert_int_equal(
-      run_in(folder, "%s -q && mv templates/kernels/before.kc templates/kernels/after.kc", kgen),
-      0);
-  assert_int_equal(
-      run_in(
-          folder,
-          "mv tests/reference/before.c tests/reference/after.c && sed -i s/before/after/g kernels.lua"),
+      run_in(folder,
+             "%s -q && mv kernels/before kernels/after && cd kernels/after && "
+             "for end in lua kc ref.c; do mv before.$end after.$end; done && "
+             "sed -i s/before/after/g after.lua ../../kernels.lua",
+             kgen),
       0);
   assert_int_equal(run_in(folder, "%s check | grep -c orphan", kgen), 0);
   assert_says("3\n");
@@ -214,10 +211,23 @@ static void a_renamed_kernel_leaves_no_orphan(void **state) {
 static void a_bad_specification_writes_nothing(void **state) {
   (void)state;
   const char *folder = folder_with("one");
-  edit(folder, "kernels.lua", "f16, bf16", "f16, bf61");
+  edit(folder, "kernels/one/one.lua", "f16, bf16", "f16, bf61");
   assert_int_equal(run_in(folder, "%s; status=$?; ls; exit $status", kgen), 1);
   assert_null(strstr(said, "generated"));
-  assert_non_null(strstr(said, "kernels.lua:3: error E0"));
+  assert_non_null(strstr(said, "kernels/one/one.lua:3: error E0"));
+}
+
+static void embedded_texts_are_written_where_they_are_wanted(void **state) {
+  (void)state;
+  const char *folder = folder_with("one");
+  assert_int_equal(run_in(folder, "%s -q --embed texts.c", kgen), 0);
+  assert_int_equal(run_in(folder, "gcc -Wall -Werror -c texts.c && nm texts.o | cut -c18-"), 0);
+  assert_says("R kg_text_cuda_one\nR kg_text_hip_one\nR kg_text_metal_one\n");
+  assert_int_equal(run_in(folder, "touch -d 2001-01-01 texts.c && %s -q -e texts.c && "
+                                  "stat -c %%y texts.c | cut -c-4", kgen), 0);
+  assert_says("2001\n"); /* what has not changed is not written */
+  assert_int_equal(run_in(folder, "%s -q --embed no/such/texts.c 2>&1", kgen), 1);
+  assert_says("no/such/texts.c: the texts cannot be written: No such file or directory\n");
 }
 
 static void the_depfile_names_what_was_read(void **state) {
@@ -226,11 +236,11 @@ static void the_depfile_names_what_was_read(void **state) {
   assert_int_equal(
       run_in(
           folder,
-          "%s -q -d deps && head -n 1 deps && grep -c -e templates/kernels/one.kc -e kernels.lua -e portable.h"
+          "%s -q -d deps && head -n 1 deps && grep -c -e kernels/one/one.kc -e kernels/one/one.lua -e kernels.lua -e portable.h"
           " -e hip.lua deps && tail -n +2 deps | LC_ALL=C sort -c",
           kgen),
       0);
-  assert_says("generated/kernels.h: \\\n4\n");
+  assert_says("generated/kernels.h: \\\n5\n");
   assert_int_equal(run_in(folder, "%s -q -d no/such/deps", kgen), 1);
   assert_says("no/such/deps: the depfile cannot be written: No such file or directory\n");
 }
@@ -395,19 +405,19 @@ static void explain_goes_from_a_generated_line_to_its_body_and_back(void **state
   assert_int_equal(run_in(folder, "%s explain generated/hip/one.hip:%d", kgen, hip), 0);
   assert_says(arena_printf(
       a,
-      "  generated/hip/one.hip:%d: %s\ncomes from:\n  templates/kernels/one.kc:5: %s\nof the kernel one:\n  kernels.lua:1\n"
+      "  generated/hip/one.hip:%d: %s\ncomes from:\n  kernels/one/one.kc:5: %s\nof the kernel one:\n  kernels/one/one.lua:1\n"
       "its siblings:\n  generated/metal/one.metal:%d: %s\n  generated/cuda/one.cu:%d: %s\n",
       hip, line, line, metal, line, cuda, line));
-  assert_int_equal(run_in(folder, "%s explain ./templates/kernels/one.kc:5", kgen), 0);
+  assert_int_equal(run_in(folder, "%s explain ./kernels/one/one.kc:5", kgen), 0);
   assert_says(arena_printf(
       a,
-      "  ./templates/kernels/one.kc:5: %s\nit becomes:\n  generated/metal/one.metal:%d: %s\n"
+      "  ./kernels/one/one.kc:5: %s\nit becomes:\n  generated/metal/one.metal:%d: %s\n"
       "  generated/cuda/one.cu:%d: %s\n  generated/hip/one.hip:%d: %s\n",
       line, metal, line, cuda, line, hip, line));
-  assert_int_equal(run_in(folder, "%s explain kernels.lua:8", kgen), 0);
+  assert_int_equal(run_in(folder, "%s explain kernels/one/one.lua:8", kgen), 0);
   assert_non_null(strstr(
       said,
-      "is of the kernel one (kernels.lua:1), which becomes:\n  generated/metal/one.metal from templates/kernels/one.kc\n"));
+      "is of the kernel one (kernels/one/one.lua:1), which becomes:\n  generated/metal/one.metal from kernels/one/one.kc\n"));
   assert_int_equal(run_in(folder, "%s explain generated/hip/one.hip:1", kgen), 0);
   assert_non_null(strstr(said, "comes from the backend's table and the specification:\n"));
   assert_int_equal(run_in(folder, "%s explain generated/hip/one.hip:9999", kgen), 1);
@@ -447,33 +457,68 @@ static void new_overwrites_nothing_and_leaves_nothing_when_it_fails(void **state
   (void)state;
   const char *folder = folder_with("one"), *spec = get(folder, "kernels.lua");
   assert_int_equal(run_in(folder, "%s new one", kgen), 1);
-  assert_says("kgen new: the kernel 'one' is there already: kernels.lua:1\n");
-  put(folder, "tests/reference/two.c", "mine");
+  assert_says("kgen new: the kernel 'one' is there already: kernels/one/one.lua:1\n");
+  assert_int_equal(run_in(folder, "mkdir kernels/two && echo mine > kernels/two/two.ref.c"), 0);
   assert_int_equal(run_in(folder, "%s new two", kgen), 1);
-  assert_says("kgen new: tests/reference/two.c: is there already, and nothing is overwritten\n");
+  assert_says("kgen new: kernels/two/two.ref.c: is there already, and nothing is overwritten\n");
   assert_string_equal(get(folder, "kernels.lua"), spec);
-  assert_string_equal(get(folder, "tests/reference/two.c"), "mine");
-  assert_int_equal(run_in(folder, "ls templates/kernels"), 0);
-  assert_says("one.kc\n");
+  assert_int_equal(run_in(folder, "cat kernels/two/two.ref.c && ls kernels/two"), 0);
+  assert_says("mine\ntwo.ref.c\n");
   assert_int_equal(run_in(folder, "%s new three && %s && %s check", kgen, kgen, kgen), 0);
+  assert_string_equal(get(folder, "kernels.lua"),
+                      "include \"kernels/one/one.lua\"\ninclude \"kernels/three/three.lua\"\n");
+}
+
+/* What it has made goes again with it: the folders, and the whole of a specification. */
+static void new_takes_back_all_of_a_kernel_that_cannot_be_read(void **state) {
+  (void)state;
+  const char *folder = folder_new(), *long_name = "a234567890123456789012345678901234567890"
+                                                  "23456789012345678901234567890123456789012"
+                                                  "34567890123456789012345678901234567890123";
+  assert_int_equal(run_in(folder, "%s new %s && ls", kgen, long_name), 1);
+  assert_non_null(strstr(said, "kernels/a23456"));
+  assert_int_equal(run_in(folder, "ls"), 0);
+  assert_says("");
+  put(folder, "kernels.lua", "local done = true\nreturn done");
+  assert_int_equal(run_in(folder, "%s new one", kgen), 1);
+  assert_string_equal(get(folder, "kernels.lua"), "local done = true\nreturn done");
+  assert_int_equal(run_in(folder, "ls"), 0);
+  assert_says("kernels.lua\n");
+}
+
+/* Entries in the specification itself, and the layout of this project, go on as they are. */
+static void new_adds_to_what_stands_in_the_specification_itself(void **state) {
+  (void)state;
+  const char *folder = folder_with("one");
+  assert_int_equal(run_in(folder, "mv kernels/one/* . && mv one.lua kernels.lua && rmdir -p "
+                                  "kernels/one && mkdir -p templates/kernels"), 0);
+  const char *spec = get(folder, "kernels.lua");
+  assert_int_equal(run_in(folder, "%s new two && %s -q && %s check", kgen, kgen, kgen), 0);
+  assert_says("wrote templates/kernels/two/two.lua\nwrote templates/kernels/two/two.kc\n"
+              "wrote templates/kernels/two/two.ref.c\nadded an include to kernels.lua\n"
+              "next: change them, then 'kgen', then 'kgen run two'\n");
+  assert_string_equal(get(folder, "kernels.lua"),
+                      arena_printf(a, "%sinclude \"templates/kernels/two/two.lua\"\n", spec));
+  assert_int_equal(run_in(folder, "%s ports | cut -d ' ' -f 1", kgen), 0);
+  assert_says("kernel\none\ntwo\n");
 }
 
 static void port_shows_the_edit_that_fills_a_slot(void **state) {
   (void)state;
   const char *folder = folder_with("one");
-  edit(folder, "kernels.lua", "cuda = {}", "cuda = absent \"nobody asked, yet\"");
+  edit(folder, "kernels/one/one.lua", "cuda = {}", "cuda = absent \"nobody asked, yet\"");
   assert_int_equal(run_in(folder, "%s -q && ls generated | tr '\\n' ' '", kgen), 0);
-  assert_says("PORTS.md hip kernels.c kernels.h kernels.json metal texts.c ");
+  assert_says("PORTS.md hip kernels.c kernels.h kernels.json metal ");
   assert_int_equal(run_in(folder, "%s port one cuda | head -n 5", kgen), 0);
   assert_says(
-      "one has no CUDA port: nobody asked, yet\n\nto fill it, in kernels.lua:\n"
+      "one has no CUDA port: nobody asked, yet\n\nto fill it, in kernels/one/one.lua:\n"
       "  11 -   ports = { metal = {}, cuda = absent \"nobody asked, yet\", hip = {} }, -- or: NAME = absent \"why this backend has none\"\n"
       "  11 +   ports = { metal = {}, cuda = {}, hip = {} }, -- or: NAME = absent \"why this backend has none\"\n");
   assert_int_equal(
       run_in(
           folder,
           "new=$(%s port one cuda | sed -n 's/^  11 + //p') && "
-          "awk -v new=\"$new\" 'NR == 11 { print new; next } { print }' kernels.lua > k && mv k kernels.lua && "
+          "awk -v new=\"$new\" 'NR == 11 { print new; next } { print }' kernels/one/one.lua > k && mv k kernels/one/one.lua && "
           "%s -q && ls generated/cuda",
           kgen, kgen),
       0);
@@ -501,6 +546,7 @@ int main(void) {
       cmocka_unit_test(the_mending_command_has_the_options_that_check_had),
       cmocka_unit_test(a_renamed_kernel_leaves_no_orphan),
       cmocka_unit_test(a_bad_specification_writes_nothing),
+      cmocka_unit_test(embedded_texts_are_written_where_they_are_wanted),
       cmocka_unit_test(the_depfile_names_what_was_read),
       cmocka_unit_test(bad_usage_is_answered_with_the_nearest_name),
       cmocka_unit_test(every_command_has_help_on_stdout),
@@ -513,6 +559,8 @@ int main(void) {
       cmocka_unit_test(explain_says_when_the_file_is_not_up_to_date),
       cmocka_unit_test(ports_prints_the_files_that_are_generated),
       cmocka_unit_test(new_overwrites_nothing_and_leaves_nothing_when_it_fails),
+      cmocka_unit_test(new_takes_back_all_of_a_kernel_that_cannot_be_read),
+      cmocka_unit_test(new_adds_to_what_stands_in_the_specification_itself),
       cmocka_unit_test(port_shows_the_edit_that_fills_a_slot),
   };
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

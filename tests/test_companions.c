@@ -1,13 +1,16 @@
-/* test_companions.c: the host's half of the kernels, runtime/companions.h. */
+/* test_companions.c: the host's half of gumbel_max_sample, and where all companions are linked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <glob.h>
 #include <math.h>
 
-#include "companions.h"
+#include "shell.h"
+
+#include "kernels/gumbel_max_sample/host.h"
 
 static void a_rows_splits_follow_vocabulary_and_batch(void **state) {
   (void)state;
@@ -58,11 +61,50 @@ static void a_row_without_a_draw_is_refused_in_words(void **state) {
   assert_int_equal(kg_gumbel_pick(NULL, NULL, 0, 2, NULL, NULL), KG_OK); /* no rows */
 }
 
+/* ---- where they are -------------------------------------------------------------------------- */
+
+#define NAMES "nm -g --defined-only %s | awk 'NF == 3 { print $3 }' | sort -u"
+
+/* What both define, as nm lists it. */
+static const char *in_both(const char *one, const char *other) {
+  char command[512];
+  snprintf(command, sizeof command, "{ " NAMES "; " NAMES "; } 2>&1 | sort | uniq -d", one, other);
+  assert_int_equal(run(command), 0);
+  return said;
+}
+
+static void the_runtime_links_no_companion(void **state) {
+  (void)state;
+  assert_string_equal(in_both(".build/libkg.a", ".build/libkgkernels.a"), "");
+  assert_non_null(strstr(in_both(".build/libkg.a", ".build/libkg.a"), "kg_launch\n"));
+  assert_non_null(strstr(in_both(".build/libkgkernels.a", ".build/libkgkernels.a"),
+                         "kg_gumbel_pick\n"));
+}
+
+static void the_kernels_library_has_the_companion_of_every_folder(void **state) {
+  (void)state;
+  glob_t files = {0};
+  assert_int_equal(run("ar t .build/libkgkernels.a"), 0);
+  assert_int_equal(glob("templates/kernels/*/host.c", 0, NULL, &files), 0);
+  assert_int_equal(glob("templates/lib/host/*.c", GLOB_APPEND, NULL, &files), 0);
+  assert_true(files.gl_pathc >= 10);
+  for (size_t i = 0; i < files.gl_pathc; i++) {
+    char name[64] = "", member[80];
+    if (sscanf(files.gl_pathv[i], "templates/kernels/%63[^/]", name) != 1)
+      assert_int_equal(sscanf(files.gl_pathv[i], "templates/lib/host/%63[^.]", name), 1);
+    snprintf(member, sizeof member, "%s.o\n", name);
+    if (!strstr(said, member)) fail_msg("%s is not in libkgkernels.a", files.gl_pathv[i]);
+  }
+  globfree(&files);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_rows_splits_follow_vocabulary_and_batch),
     cmocka_unit_test(the_largest_value_wins_and_equal_ones_go_to_the_lowest_index),
     cmocka_unit_test(a_row_without_a_draw_is_refused_in_words),
+    cmocka_unit_test(the_runtime_links_no_companion),
+    cmocka_unit_test(the_kernels_library_has_the_companion_of_every_folder),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

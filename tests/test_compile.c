@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <sys/stat.h>
 
 #include "verify/compilers.h"
 #include "passes.h"
@@ -107,6 +109,12 @@ static int outer_instances(Compiler *c, const char *target, int wave) {
     }
   }
   return done;
+}
+
+static Compiler *compilers_find(Compilers *all, const char *name) {
+  for (int i = 0; i < compilers_count(all); i++)
+    if (strcmp(compiler_name(compilers_get(all, i)), name) == 0) return compilers_get(all, i);
+  return NULL;
 }
 
 /* The compiler, or the reason why there is none, printed. */
@@ -822,13 +830,44 @@ static void a_compiler_that_is_not_there_says_what_to_do(void **state) {
   assert_string_equal(
       r.error.message,
       "kernel k: there is no /nowhere/7.2; `sh gen/rocm-root 7.2 /nowhere` makes it");
-  assert_null(compilers_find(elsewhere, "nonesuch"));
   compilers_close(elsewhere);
 
   setenv("KGEN_CLANG", "/nowhere/clang", 1);
   elsewhere = compilers_open("templates", NULL);
   assert_false(compiler_ready(compilers_find(elsewhere, "clang-metal"), &why));
   assert_string_equal(why, "$KGEN_CLANG is not a clang of version 19 or newer");
+  compilers_close(elsewhere);
+  unsetenv("KGEN_CLANG");
+}
+
+static void a_compiler_that_is_killed_has_not_refused_the_text(void **state) {
+  (void)state;
+  char path[] = "/tmp/kgen-clang-XXXXXX";
+  FILE *script = fdopen(mkstemp(path), "w");
+  fputs("#!/bin/sh\n[ $1 != --version ] || { echo clang version 19.1.7; exit 0; }\n"
+        "echo 'k.metal:1:1: error: half a message' >&2; kill -9 $$\n",
+        script);
+  assert_int_equal(fchmod(fileno(script), 0700), 0);
+  fclose(script);
+  setenv("KGEN_CLANG", path, 1);
+  Compilers *elsewhere = compilers_open("templates", NULL);
+  Compiled r;
+  const kg_source source = {
+    .kernel = "k", .entry = "k", .text = "", .file = "k.metal", .wave = 32
+  };
+  Compiler *c = compilers_find(elsewhere, "clang-metal");
+  assert_true(compiler_ready(c, NULL));
+  compiler_compile(c, &source, "metal3.1", &r);
+  assert_int_equal(r.status, KG_COMPILE_FAILED);
+  assert_string_equal(r.error.message, "kernel k: clang 19.1.7 broke off while compiling for "
+                                       "metal3.1: its process ended by signal 9 (Killed)");
+  assert_null(r.log);
+  compiled_free(&r);
+  unlink(path); /* and it is gone */
+  compiler_compile(c, &source, "metal3.1", &r);
+  assert_int_equal(r.status, KG_NO_COMPILER);
+  assert_non_null(strstr(r.error.message, " cannot be run: No such file or directory"));
+  compiled_free(&r);
   compilers_close(elsewhere);
   unsetenv("KGEN_CLANG");
 }
@@ -880,6 +919,7 @@ int main(void) {
     cmocka_unit_test(an_entry_s_parameters_are_held_to_metal_s_table),
     cmocka_unit_test(an_attribute_that_metal_does_not_have_is_refused),
     cmocka_unit_test(a_compiler_that_is_not_there_says_what_to_do),
+    cmocka_unit_test(a_compiler_that_is_killed_has_not_refused_the_text),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-#include "kg.h"
+#include "device.h"
+#include "shell.h"
 
 static void a_name_that_is_none_is_refused_with_those_that_are(void **state) {
   static const char *const bad[] = {"",      "simt",         "simt16",  "simt32:1",
@@ -67,6 +68,25 @@ static void a_simulated_device_has_the_width_of_its_name(void **state) {
   }
 }
 
+/* Each kind is in the sentence of a name that is none, in the interface, and in what kgen run says of itself. */
+static void every_kind_of_device_is_told_of(void **state) {
+  (void)state;
+  kg_device *device;
+  kg_error error;
+  assert_int_equal(kg_device_open("no such device", &device, &error), KG_BAD_ARGUMENT);
+  assert_int_equal(run("cat runtime/kg.h"), 0);
+  char interface[sizeof said];
+  strcpy(interface, said);
+  assert_int_equal(run(".build/kgen run --help"), 0);
+  int count = 0;
+  for (; kg_device_kind(count); count++) {
+    assert_non_null(strstr(error.message, kg_device_kind(count)));
+    assert_non_null(strstr(interface, kg_device_kind(count)));
+    assert_non_null(strstr(said, kg_device_kind(count)));
+  }
+  assert_true(count >= 4);
+}
+
 static void the_best_device_is_a_gpu_or_the_simulated_one(void **state) {
   (void)state;
   kg_device *device;
@@ -94,6 +114,7 @@ int main(void) {
       cmocka_unit_test(a_name_that_is_none_is_refused_with_those_that_are),
       cmocka_unit_test(null_pointers_are_refused),
       cmocka_unit_test(a_simulated_device_has_the_width_of_its_name),
+      cmocka_unit_test(every_kind_of_device_is_told_of),
       cmocka_unit_test(the_best_device_is_a_gpu_or_the_simulated_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 
 #include "ledger/disasm.h"
 #include "ledger/ledger.h"
+#include "base/text_hash.h"
 #include "devices/code_object.h"
 #include "devices/hip_compile.h"
 
@@ -159,6 +160,42 @@ static void a_ledger_of_other_texts_is_stale_and_that_is_soon_said(void **state)
                    path, changed, old.count, changed));
 }
 
+static void tokens_alone_decide_whether_a_row_holds(void **state) {
+  (void)state;
+  static const char text[] = "#line 1 \"a.kc\"\n#define F(x) (x) // one\nint f = F(a + b);\n";
+  static const char *const same[] = {
+      "#line 7 \"other/a.kc\"\n#  define F(x) (x)\nint f = F(a + b);\n",
+      "#define F(x) (x)\n\n/* two */ int f =\n  F(a+b); // three\n#line 3 \"b.kc\"\n"};
+  static const char *const others[] = {
+      "#define F(x) (x)\nint f = F(a - b);\n",  "#define F (x) (x)\nint f = F(a + b);\n",
+      "#define F(x) (x) int f = F(a + b);\n",    "#define F(x) (x)\nint f = F(ab);\n",
+      "#define F(x) (x)\nint f = F(a + b)\n",   "#define F(x) (x)\nint f = F(a ++b);\n",
+      "//#define F(x) (x)\nint f = F(a + b);\n"};
+  for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+    assert_string_equal(text_tokens(a, same[i]), text_tokens(a, text));
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    assert_string_not_equal(text_tokens(a, others[i]), text_tokens(a, text));
+}
+
+/* As text_tokens says of the texts that it is for. */
+static void no_text_of_the_library_asks_where_it_stands(void **state) {
+  (void)state;
+  const LibraryOptions options = {.spec = "kernels.lua", .templates = "templates"};
+  const Library *l = library_open(a, &options);
+  assert_non_null(l);
+  for (int i = 0; i < l->output_count; i++) {
+    const Output *o = &l->outputs[i];
+    if (strncmp(o->path, "hip/", 4) != 0) continue;
+    int count;
+    const Token *t = lex(a, o->text, strlen(o->text), &count);
+    for (int j = 0; j < count; j++) {
+      assert_false(token_is(&t[j], "__LINE__") || token_is(&t[j], "__FILE__"));
+      if (t[j].kind == TOK_DIRECTIVE && memmem(t[j].s, (size_t)t[j].len, "define", 6) != NULL)
+        assert_null(memchr(t[j].s + 1, '#', (size_t)t[j].len - 1)); /* a string of an argument */
+    }
+  }
+}
+
 static void a_row_over_its_kernel_s_budget_is_named(void **state) {
   (void)state;
   Kernel kernel = {.name = "scale", .file = "kernels.lua", .line = 3, .budget_count = 1};
@@ -235,6 +272,8 @@ int main(void) {
       cmocka_unit_test(rows_of_unchanged_texts_are_taken_over_and_others_are_not),
       cmocka_unit_test(what_moved_is_a_table_of_the_values_that_differ),
       cmocka_unit_test(a_ledger_of_other_texts_is_stale_and_that_is_soon_said),
+      cmocka_unit_test(tokens_alone_decide_whether_a_row_holds),
+      cmocka_unit_test(no_text_of_the_library_asks_where_it_stands),
       cmocka_unit_test(a_row_over_its_kernel_s_budget_is_named),
       cmocka_unit_test(loads_and_stores_are_as_wide_as_the_text_has_them),
       cmocka_unit_test(bytes_that_are_no_code_object_are_refused),

@@ -1,5 +1,5 @@
 /* test_moe.c: the packed kernels of a mixture of experts and BitNet's, with their companions: what
-** the cases of templates/kernels/moe.lua cannot say.  Launched as a client launches them, through
+** the cases of their specifications cannot say.  Launched as a client launches them, through
 ** the generated launchers, on the CPU lane by lane at both widths. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "companions_quant.h"
+#include "kernels/bitlinear_matmul/host.h"
+#include "kernels/moe_down/host.h"
+#include "lib/host/quant.h"
 #include "model/expr.h"
 #include "kernels.h"
 #include "passes.h"

@@ -130,7 +130,7 @@ static int count_files(const char *path) {
   return n;
 }
 
-/* Another text for every device file, and so for texts.c. */
+/* Another text for every device file. */
 static void change_spec(Room *r) { fx_outputs(&r->f, " changed"); }
 
 /* ---- stamps --------------------------------------------------------------------------------- */
@@ -179,7 +179,7 @@ static void a_first_run_writes_all_and_a_second_nothing(void **state) {
 static void only_what_changed_is_written_and_named(void **state) {
   Room *r = *state;
   write_now(r);
-  fx_output(&r->f, 5, "metal/scale.metal",
+  fx_replace(&r->f, "metal/scale.metal",
             "another by kgen, content 00000000000000000000000000000000\n", "kernels.lua");
   struct stat before, after;
   stat(at(r, "kernels.h"), &before);
@@ -272,7 +272,7 @@ static void check_calls_a_file_with_other_line_ends_edited(void **state) {
 static void check_names_what_a_change_of_the_specification_made_stale(void **state) {
   Room *r = *state;
   write_now(r);
-  fx_output(&r->f, 6, "hip/scale.hip",
+  fx_replace(&r->f, "hip/scale.hip",
             "another by kgen, content 00000000000000000000000000000000\n",
             "kernels.lua and templates/kernels/scale.kc");
   assert_check(
@@ -316,11 +316,11 @@ static void check_names_orphans_and_who_they_belong_to(void **state) {
 static void check_names_a_directory_in_the_way(void **state) {
   Room *r = *state;
   write_now(r);
-  unlink(at(r, "texts.c"));
-  mkdir(at(r, "texts.c"), 0777);
+  unlink(at(r, "kernels.c"));
+  mkdir(at(r, "kernels.c"), 0777);
   assert_check(
       r, 1,
-      "/F/texts.c: missing: a directory is in the way (move it); from kernels.lua; run 'kgen'\n");
+      "/F/kernels.c: missing: a directory is in the way (move it); from kernels.lua; run 'kgen'\n");
 }
 
 static void check_changes_nothing(void **state) {
@@ -383,7 +383,7 @@ static void put_large(Room *r, char letter) {
   char *large = arena_alloc(r->f.a, 400001);
   memset(large, letter, 400000);
   memcpy(large, "content 00000000000000000000000000000000", 40);
-  fx_output(&r->f, 7, "opencl/scale.cl", large, "kernels.lua");
+  fx_replace(&r->f, "opencl/scale.cl", large, "kernels.lua");
 }
 
 static void a_full_disk_leaves_the_old_files(void **state) {

@@ -1,5 +1,5 @@
-/* test_paged.c: attention over pages, from block tables to an answer: runtime/companions_paged.h
-** makes the tables and plans, and the three kernels run on them lane by lane. */
+/* test_paged.c: attention over pages, from block tables to an answer: the host's half of its
+** kernels makes the tables and plans, and the three run on them lane by lane. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,10 @@
 #include <cmocka.h>
 #include <sys/mman.h>
 
-#include "companions_paged.h"
+#include "kernels/paged_attention/host.h"
+#include "kernels/paged_merge/host.h"
+#include "kernels/paged_v2_partial/host.h"
+#include "lib/host/pages.h"
 #include "kernel_fixture.h"
 
 /* ---- cutting a launch ------------------------------------------------------------------------ */

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "companions_mxfp4.h"
-#include "companions_qmm.h"
-#include "companions_quant.h"
+#include "kernels/gather_qmm/host.h"
+#include "kernels/qmv/host.h"
+#include "lib/host/mxfp4.h"
+#include "lib/host/quant.h"
 #include "kernel_fixture.h"
 #include "kernels.h"
 
@@ -605,7 +606,7 @@ static const Fault faults[] = {
      "return i * v.stride_0 + (row - i * v.columns) * v.stride_1;", "return row + i - i;"},
     /* rows without an expert are left as they were */
     {"gather_qmm_expert_batched", "kernels/qmm.lua", "dim.E + 1, 1 }", "dim.E, 1 }"},
-    {"gather_qmm", "kernels/gather_qmm.kc", "from < X && expert < E", "from < X"},
+    {"gather_qmm", "kernels/gather_qmm/gather_qmm.kc", "from < X && expert < E", "from < X"},
 };
 
 static void a_planted_fault_makes_its_kernels_cases_fail(void **state) {

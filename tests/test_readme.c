@@ -52,12 +52,11 @@ static void take_block(const char *language, const char *name) {
 static void the_specification_shown_gives_the_files_listed(void **state) {
   (void)state;
   assert_int_equal(run(".build/kgen new scale -f @/kernels.lua 2>&1"), 0);
-  take_block("lua", "kernels.lua");
-  take_block("c++", "templates/kernels/scale.kc");
+  take_block("lua", "kernels/scale/scale.lua");
+  take_block("c++", "kernels/scale/scale.kc");
   if (run(".build/kgen -f @/kernels.lua 2>&1") != 0) fail_msg("%s", said);
   static const char *const files[] = {"metal/scale.metal", "hip/scale.hip", "kernels.h",
-                                      "kernels.c",         "texts.c",       "kernels.json",
-                                      "PORTS.md"};
+                                      "kernels.c",         "kernels.json",  "PORTS.md"};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     char path[256];
     if (!strstr(readme, files[i])) fail_msg("README does not list %s", files[i]);

@@ -16,24 +16,24 @@
 
 #define reference norm_reference
 #define fill norm_fill
-#include "reference/fused_add_rms_norm.c"
+#include "kernels/fused_add_rms_norm/fused_add_rms_norm.ref.c"
 #undef reference
 #undef fill
 #define reference rope_reference
 #define fill rope_fill
-#include "reference/fused_rope_qk_append.c"
+#include "kernels/fused_rope_qk_append/fused_rope_qk_append.ref.c"
 #undef reference
 #undef fill
 #define reference gumbel_reference
 #define fill gumbel_fill
 #define judge gumbel_judge
-#include "reference/gumbel_max_sample.c"
+#include "kernels/gumbel_max_sample/gumbel_max_sample.ref.c"
 #undef reference
 #undef fill
 #undef judge
 #define reference xielu_reference
 #define fill xielu_fill
-#include "reference/fused_xielu.c"
+#include "kernels/fused_xielu/fused_xielu.ref.c"
 #undef reference
 #undef fill
 

@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "companions_rejection.h"
+#include "kernels/rejection_sample/host.h"
+#include "lib/host/philox.h"
 #include "kernel_fixture.h"
 #include "statistics.h"
 

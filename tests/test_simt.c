@@ -1,5 +1,7 @@
 /* test_simt.c: the SIMT device runs texts written here by hand, and gives exactly the right
 ** values. */
+#include <sys/stat.h>
+
 #include "simt_fixture.h"
 
 #define FOLD(start) "for (int m = " start "; m > 0; m >>= 1) x += __shfl_xor(x, m, WIDTH);\n"
@@ -354,6 +356,52 @@ static void a_missing_compiler_is_said_so(void **state) {
   free(before);
 }
 
+/* A program in place of clang: what it does when it is not asked for its version. */
+static void compile_with(const char *does, bool ignored, kg_error *error) {
+  static const char text[] = KERNEL(right, "u32 *out", "out[0] = 1;\n");
+  char path[] = "/tmp/kg-clang-XXXXXX";
+  FILE *script = fdopen(mkstemp(path), "w");
+  fprintf(script,
+          "#!/bin/sh\n[ $1 != --version ] || { echo clang version 19.1.7; exit 0; }\n%s\n", does);
+  assert_int_equal(fchmod(fileno(script), 0700), 0);
+  fclose(script);
+  char *before = getenv("KG_CLANG");
+  before = before ? strdup(before) : NULL;
+  setenv("KG_CLANG", path, 1);
+  if (ignored) signal(SIGCHLD, SIG_IGN);
+  kg_device device = {.ops = &kg_device_simt};
+  kg_blob blob = {0};
+  const kg_source source = {
+      .kernel = "right", .entry = "right", .text = text, .file = "right.hip", .wave = 32};
+  assert_int_equal(kg_device_simt.open(&device, 32, "", error), KG_OK);
+  kg_device_simt.compile(&device, &source, &blob, error);
+  kg_device_simt.close(&device);
+  signal(SIGCHLD, SIG_DFL);
+  free(blob.bytes);
+  if (before) setenv("KG_CLANG", before, 1);
+  else unsetenv("KG_CLANG");
+  free(before);
+  unlink(path);
+}
+
+static void a_compiler_that_is_killed_does_not_refuse_the_text(void **state) {
+  (void)state;
+  for (int ignored = 0; ignored < 2; ignored++) { /* also where the host ignores SIGCHLD */
+    kg_error error;
+    compile_with("echo warning >&2; kill -9 $$", ignored, &error);
+    assert_int_equal(error.status, KG_COMPILE_FAILED);
+    assert_string_equal(error.message, "kernel right: clang 19.1.7 broke off on the hip text at "
+                                       "width 32: its process ended by signal 9 (Killed)");
+    compile_with("echo 'right.kc:1: error: no' >&2; exit 1", ignored, &error);
+    assert_int_equal(error.status, KG_COMPILE_FAILED);
+    assert_string_equal(error.message, "kernel right: clang 19.1.7 refuses the hip text at width "
+                                       "32 (exit status 1):\nright.kc:1: error: no");
+    compile_with("exit 0", ignored, &error);
+    assert_int_equal(error.status, KG_DEVICE_FAILED); /* and no object */
+    assert_non_null(strstr(error.message, "/text.so: No such file or directory"));
+  }
+}
+
 static void what_is_over_a_limit_is_refused(void **state) {
   (void)state;
   Bench bench;
@@ -590,6 +638,7 @@ int main(void) {
       cmocka_unit_test(an_error_of_the_compiler_names_the_bodys_line),
       cmocka_unit_test(nothing_is_left_in_the_temporary_folder),
       cmocka_unit_test(a_missing_compiler_is_said_so),
+      cmocka_unit_test(a_compiler_that_is_killed_does_not_refuse_the_text),
       cmocka_unit_test(what_is_over_a_limit_is_refused),
       cmocka_unit_test(launches_of_one_kernel_from_several_threads_do_not_meet),
       cmocka_unit_test(lanes_run_forward_in_reverse_or_shuffled_by_a_seed),

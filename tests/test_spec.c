@@ -1,6 +1,6 @@
 /* test_spec.c: what a specification says is read exactly, and what is wrong in it is told exactly.
 ** tests/bad/spec_* hold one faulty specification each, with the whole of what must be said in
-** `expect`.  Run from the project's root. */
+** `expect`; each is laid over the files of tests/bad/spec.  Run from the project's root. */
 #include "spec_fixture.h"
 
 /* Names, sizes and times of all below a folder, in order, as a text. */
@@ -28,11 +28,15 @@ static void list_folder(Buf *b, const char *folder) {
 static int is_spec_folder(const struct dirent *e) { return strncmp(e->d_name, "spec_", 5) == 0; }
 
 static int check_bad(const char *name) {
-  char path[PATH_MAX];
+  char folder[] = "/tmp/kgen-bad-XXXXXX", command[PATH_MAX];
   Buf before = { 0 }, after = { 0 };
   int wrong = 0;
-  snprintf(path, sizeof path, "tests/bad/%s", name);
-  assert_int_equal(chdir(path), 0);
+  assert_non_null(mkdtemp(folder));
+  snprintf(command, sizeof command, "cp -R tests/bad/spec/. %s && cp -R tests/bad/%s/. %s", folder,
+           name, folder);
+  assert_int_equal(system(command), 0);
+  assert_non_null(getcwd(root, sizeof root));
+  assert_int_equal(chdir(folder), 0);
   Arena *a = arena_new();
   size_t len;
   const char *why, *want = file_read(a, "expect", &len, &why);
@@ -50,7 +54,9 @@ static int check_bad(const char *name) {
   arena_free(a);
   buf_free(&before);
   buf_free(&after);
-  assert_int_equal(chdir("../../.."), 0);
+  assert_int_equal(chdir(root), 0);
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  assert_int_equal(system(command), 0);
   return wrong;
 }
 
@@ -218,7 +224,7 @@ static void check_rich_launch(const Kernel *k) {
   assert_string_equal(metal->body, "other.kc");
   check_expr(metal->threads[0], "THREADS");
   assert_string_equal(cuda->absent, "the graph is as fast");
-  assert_string_equal(hip->body, "templates/kernels/rich.kc");
+  assert_string_equal(hip->body, "rich.kc");
   check_expr(hip->threads[0], "64");
   assert_int_equal(hip->waves, 1);
   assert_int_equal(hip->define_count, 2); /* by name */
@@ -240,7 +246,7 @@ static void every_form_of_every_field_is_read(void **state) {
   assert_string_equal(l.spec->read_files[1], "lib/types.lua");
   check_rich_declarations(k);
   check_rich_launch(k);
-  assert_string_equal(k->reference, "tests/reference/rich.c");
+  assert_string_equal(k->reference, "rich.c");
   assert_int_equal(k->case_count, 2);
   const Case *c = &k->cases[0];
   static const int64_t values[] = { 1, 2, 3, 4, 1, 0 };
@@ -277,6 +283,45 @@ static void paths_and_diagnostics_are_relative_to_the_specification_s_folder(voi
       strstr(l.said, "sub/more.lua:1: error E021: more: the field 'summary' is missing"));
   assert_non_null(strstr(l.said, "sub/kernels.lua:2: error E010: 'y' is not a word"));
   unload(&l);
+}
+
+/* Loads it and compares what its kernel's body is with `body`, or what is said with `fault`. */
+static void expect_body(const char *spec, const char *body, const char *fault) {
+  Loaded l = load(spec);
+  assert_string_equal(l.said, fault);
+  if (body) assert_string_equal(l.spec->kernels[0]->body, body);
+  unload(&l);
+}
+
+static void a_body_is_beside_the_file_that_holds_its_kernel(void **state) {
+  (void)state;
+  static const char folders[][16] = {"top", "top/norm"};
+  for (int i = 0; i < 2; i++) assert_int_equal(mkdir(folders[i], 0777), 0);
+  write_text("top/kernels.lua", "include \"norm/norm.lua\"\n");
+  write_text("top/norm/norm.lua", good);
+  expect_body("top/kernels.lua", NULL,
+              "top/norm/norm.lua:22: error E072: fused_add_rms_norm: body: there is no file "
+              "'fused_add_rms_norm.kc'; looked for top/norm/fused_add_rms_norm.kc and "
+              "top/fused_add_rms_norm.kc\n");
+  write_text("fused_add_rms_norm.kc", "// above\n"); /* the process's own folder is no place */
+  Loaded l = load("top/kernels.lua");
+  assert_int_equal(diags_errors(l.d), 1);
+  unload(&l);
+  write_text("top/fused_add_rms_norm.kc", "// of the specification's folder\n");
+  expect_body("top/kernels.lua", "fused_add_rms_norm.kc", "");
+  write_text("top/norm/fused_add_rms_norm.kc", "// beside it\n");
+  expect_body("top/kernels.lua", "norm/fused_add_rms_norm.kc", "");
+  /* the folder goes elsewhere as it is */
+  assert_int_equal(rename("top/norm", "top/moved"), 0);
+  write_text("top/kernels.lua", "include \"moved/norm.lua\"\n");
+  expect_body("top/kernels.lua", "moved/fused_add_rms_norm.kc", "");
+  /* a folder of that name beside the kernel is said, and not passed over */
+  assert_int_equal(remove("top/moved/fused_add_rms_norm.kc"), 0);
+  assert_int_equal(mkdir("top/moved/fused_add_rms_norm.kc", 0777), 0);
+  expect_body("top/kernels.lua", NULL,
+              "top/moved/norm.lua:22: error E071: fused_add_rms_norm: body: the path "
+              "'fused_add_rms_norm.kc' is a directory; a path below the specification's folder is "
+              "expected\n");
 }
 
 /* ---- the same specification, the same bytes -------------------------------------------------- */
@@ -461,6 +506,7 @@ int main(void) {
     IN_SCRATCH(the_design_s_example_is_read_field_by_field),
     IN_SCRATCH(every_form_of_every_field_is_read),
     IN_SCRATCH(paths_and_diagnostics_are_relative_to_the_specification_s_folder),
+    IN_SCRATCH(a_body_is_beside_the_file_that_holds_its_kernel),
     IN_SCRATCH(the_order_in_which_hash_tables_were_made_changes_nothing),
     IN_SCRATCH(each_check_has_a_twin_that_is_fine),
   };

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "companions_state.h"
+#include "kernels/mamba1_scan/host.h"
 #include "kernel_fixture.h"
 
 static const kg_dtype floats[] = {KG_F32, KG_F16, KG_BF16};
@@ -333,8 +333,9 @@ static bool is_half(const Kernel *k, const Case *c) { return columns_of(k, c) <=
 
 static void a_fold_that_starts_at_8_is_wrong_with_32_columns_and_only_there(void **state) {
   (void)state;
-  const char *folder = faulty_copy("kernels/mamba1_scan.kc", "team_sum(rnd<S>(s * c_t), LANES)",
-                                   "team_sum(rnd<S>(s * c_t), 16)");
+  const char *folder =
+      faulty_copy("kernels/mamba1_scan/mamba1_scan.kc", "team_sum(rnd<S>(s * c_t), LANES)",
+                  "team_sum(rnd<S>(s * c_t), 16)");
   Ready r = ready(folder, "mamba1_selective_scan", WIDTHS);
   int trials;
   assert_int_equal(cases_wrong(&r, is_half, true, &trials), 0);

@@ -40,7 +40,8 @@ static int run(const char *format, ...) {
 static bool have(const char *program) { return run("command -v %s >/dev/null 2>&1", program) == 0; }
 
 static void put_c_files(const Fixture *f) {
-  for (int i = 0; i < 3; i++) put_file(f->library.outputs[i].path, f->library.outputs[i].text);
+  for (int i = 0; i < 2; i++) put_file(f->library.outputs[i].path, f->library.outputs[i].text);
+  put_file("texts.c", emit_texts(f->a, &f->library));
 }
 
 static int compile_with(const char *cc, const char *file) {
@@ -122,11 +123,11 @@ static void the_tables_say_what_the_specification_says(void **state) {
   Fixture f;
   fixture_make(&f);
   const char *both[] = {"scale", "copy"}, *copies[] = {"copy", "copy"};
-  Path with_scale = {.name = "with_scale", .kernel_count = 2, .kernels = both},
+  KernelSet with_scale = {.name = "with_scale", .kernel_count = 2, .kernels = both},
        without = {.name = "without", .kernel_count = 2, .kernels = copies},
        *paths[] = {&with_scale, &without};
-  f.spec.path_count = 2;
-  f.spec.paths = paths;
+  f.spec.set_count = 2;
+  f.spec.sets = paths;
   put_c_files(&f);
   put_file("kernels.h", emit_header(f.a, &f.library));
   put_file("kernels.c", emit_tables(f.a, &f.library));
@@ -175,6 +176,27 @@ static void the_tables_say_what_the_specification_says(void **state) {
   fixture_free(&f);
 }
 
+/* For a program that wants to know of the kernels, and launches none. */
+static void the_tables_link_without_the_texts(void **state) {
+  (void)state;
+  if (!have("gcc")) skip();
+  Fixture f;
+  fixture_make(&f);
+  put_c_files(&f);
+  put_file("main.c", "#include <stdio.h>\n#include \"kernels.h\"\n"
+                     "kg_status kg_launch(kg_device *d, const kg_call *c) { return d || c ? KG_OK : KG_OK; }\n"
+                     "bool kg_has_port(const KernelPorts *p, const kg_device *d) { return p && d; }\n"
+                     "int main(void) {\n"
+                     "  const kg_port *hip = kg_kernels[0]->ports->rocm;\n"
+                     "  printf(\"%s %d\\n\", hip->file, hip->text == NULL);\n"
+                     "  return 0;\n}\n");
+  assert_int_equal(run("gcc %s -I runtime -I %s %s/main.c %s/kernels.c -o %s/main", warnings,
+                       folder, folder, folder, folder),
+                   0);
+  assert_int_equal(run("%s/main | grep -qx 'hip/scale.hip 1'", folder), 0);
+  fixture_free(&f);
+}
+
 static void a_long_line_is_split_and_comes_out_whole(void **state) {
   (void)state;
   if (!have("gcc")) skip();
@@ -184,7 +206,7 @@ static void a_long_line_is_split_and_comes_out_whole(void **state) {
   strcpy(text, "content 00000000000000000000000000000000\n");
   for (size_t i = strlen(text); i < 70000; i++) text[i] = "ab?\"\\?\303\251"[i % 8];
   strcat(text, "\nend");
-  for (int i = 5; i < f.library.output_count; i++)
+  for (int i = 4; i < f.library.output_count; i++)
     if (strcmp(f.library.outputs[i].path, "hip/copy.hip") == 0)
       f.library.outputs[i].text = text, f.library.outputs[i].len = strlen(text);
   const char *c = emit_texts(f.a, &f.library);
@@ -380,7 +402,7 @@ static void the_json_is_json(void **state) {
   (void)state;
   Fixture f;
   fixture_make(&f);
-  const char *json = f.library.outputs[3].text;
+  const char *json = f.library.outputs[2].text;
   assert_true(is_json(json));
   char *planted = arena_strdup(f.a, json); /* the check itself: a comma away */
   *strchr(strstr(planted, "\"kernels\""), ',') = ' ';
@@ -405,7 +427,7 @@ static void the_matrix_shows_ports_reasons_and_answers(void **state) {
   (void)state;
   Fixture f;
   fixture_make(&f);
-  const char *md = f.library.outputs[4].text;
+  const char *md = f.library.outputs[3].text;
   assert_non_null(strstr(
       md,
       "| kernel | dtypes | instances | Metal, 32 lanes | CUDA, 32 lanes | HIP, 32 lanes | HIP, 64 lanes |"
@@ -477,6 +499,7 @@ int main(void) {
       cmocka_unit_test(a_wrong_offset_does_not_compile),
       cmocka_unit_test(a_cplusplus_client_can_include_and_link_it),
       cmocka_unit_test(the_tables_say_what_the_specification_says),
+      cmocka_unit_test(the_tables_link_without_the_texts),
       cmocka_unit_test(a_long_line_is_split_and_comes_out_whole),
       cmocka_unit_test(a_launcher_takes_inputs_scalars_constants_outputs),
       cmocka_unit_test(an_empty_slot_is_null_with_its_reason),

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "companions_turbo.h"
+#include "lib/host/turbo4.h"
 #include "kernel_fixture.h"
 
 /* One of the kernels here, opened on first use and kept to the end. */
@@ -270,7 +270,7 @@ static void one_query_slot_is_taken_alone_and_more_by_four(void **state) {
 
 static void both_tables_share_one_body(void **state) {
   (void)state;
-  static const char body[] = "templates/kernels/turbo4_weighted_sum.kc";
+  static const char body[] = "templates/kernels/turbo4_weighted_sum/turbo4_weighted_sum.kc";
   assert_string_equal(kernel_of("sparse_v")->kernel->body, body);
   assert_string_equal(kernel_of("turbo4_delegated_cold")->kernel->body, body);
 }

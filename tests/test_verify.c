@@ -19,7 +19,7 @@ static char kgen[4096], home[2048];
 static Arena *a;
 static const char *folder; /* the test's copy */
 
-static const char body[] = "templates/kernels/row_sum.kc";
+static const char body[] = "row_sum.kc";
 
 /* ---- running -------------------------------------------------------------------------------- */
 
@@ -188,7 +188,7 @@ static void a_body_that_does_not_read_is_the_only_finding(void **state) {
   assert_string_equal(said,
     "\n"
     "static:\n"
-    "  templates/kernels/row_sum.kc:6:17: error E140: 16 stands for the wavefront's width here\n"
+    "  row_sum.kc:6:17: error E140: 16 stands for the wavefront's width here\n"
     "    for (u32 step = 16; step > 0; step /= 2) sum += shuffle_xor(sum, step);\n"
     "                    ^\n"
     "    note: write WAVE / 2; a number that means something else gets a name among the specification's consts\n"
@@ -203,7 +203,7 @@ static void a_guard_that_lets_the_wrong_width_through_is_found_by_the_compiler(v
   own_templates();
   assert_int_equal(verify("--only compile --target gfx90a,gfx1030"), 0);
   if (is_missing("hiprtc ")) skip();
-  edit("own/hip.lua", "#if KG_DEVICE_WAVE != KG_WAVE", "#if 0");
+  edit("own/backends/hip.lua", "#if KG_DEVICE_WAVE != KG_WAVE", "#if 0");
   assert_int_equal(verify("--only compile --target gfx90a,gfx1030"), 1);
   assert_string_equal(findings("compile: "),
     "compile: row_sum, the hip text\n"
@@ -220,14 +220,14 @@ static void a_guard_that_lets_the_wrong_width_through_is_found_by_the_compiler(v
 static void a_word_that_a_backend_does_not_have_is_found_at_its_body_line(void **state) {
   (void)state;
   own_templates();
-  edit("own/metal.lua", "barrier = \"", "barrier = \"no_");
+  edit("own/backends/metal.lua", "barrier = \"", "barrier = \"no_");
   assert_int_equal(verify("--only compile --target metal3.1"), 1);
   if (is_missing("clang-metal ")) skip();
   assert_string_equal(findings("compile: "),
     "compile: row_sum, the metal text\n"
     "  at custom_kernel_row_sum_float32, metal3.1, clang-metal\n"
     "  and custom_kernel_row_sum_bfloat16, metal3.1, clang-metal\n"
-    "  templates/kernels/row_sum.kc:8:1: error: use of undeclared identifier 'no_kg_barrier'\n"
+    "  row_sum.kc:8:1: error: use of undeclared identifier 'no_kg_barrier'\n"
     "      8 | no_kg_barrier();\n"
     "        | ^\n"
     "  1 error generated.\n"
@@ -370,7 +370,7 @@ static void an_output_that_nobody_writes_is_found_by_every_run(void **state) {
 static void a_text_that_gives_other_bits_is_a_finding(void **state) {
   (void)state;
   own_templates();
-  edit("own/cuda.lua", "__shfl_xor_sync(0xffffffffu, x, int(mask), int(WAVE))",
+  edit("own/backends/cuda.lua", "__shfl_xor_sync(0xffffffffu, x, int(mask), int(WAVE))",
        "__shfl_xor_sync(0xffffffffu, x, int(mask), int(WAVE)) * 1.0000002f");
   edit("kernels.lua", "{ f32, bf16 }", "{ f32 }");
   edit("kernels.lua", ", bf16 = 8e-3", "");
@@ -434,7 +434,7 @@ static void a_kernel_without_cases_is_a_finding(void **state) {
 
 static void a_reference_that_does_not_compile_is_a_finding(void **state) {
   (void)state;
-  edit("tests/reference/row_sum.c", "double sum", "duble sum");
+  edit("row_sum.ref.c", "double sum", "duble sum");
   assert_int_equal(verify("--only run"), 1);
   assert_non_null(strstr(findings("run: row_sum\n"), "duble"));
 }
@@ -490,8 +490,8 @@ static void a_missing_barrier_is_found_by_the_sanitizer(void **state) {
            "  at custom_kernel_row_sum_float32, simt32/metal+check, case 1 (rows = 2, D = 1)\n"
            "  and custom_kernel_row_sum_float32, simt32+check, case 1 (rows = 2, D = 1)\n"
            "  kernel row_sum at width 32, group (0, 0, 0): thread 1 (lane 1 of wave 0) reads slot[0] at "
-           "templates/kernels/row_sum.kc:10 while thread 0 (lane 0 of wave 0) may still write it at "
-           "templates/kernels/row_sum.kc:7; no barrier between\n");
+           "row_sum.kc:10 while thread 0 (lane 0 of wave 0) may still write it at "
+           "row_sum.kc:7; no barrier between\n");
 }
 
 /* ---- usage ---------------------------------------------------------------------------------- */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "distance.h"
+
 typedef struct DiagRow {
   const char *code, *severity, *wording;
 } DiagRow;
@@ -159,42 +161,19 @@ int diag_find(const char *code) {
 
 /* ---- did you mean ---------------------------------------------------------------------------- */
 
-enum { NAME_MOST = 64, EDIT = 2 /* letter case costs 1, every other edit 2 */ };
-
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
-/* Edit distance with neighbours swapped counted as one edit (Damerau, optimal string alignment). */
-static int distance(const char *x, int nx, const char *y, int ny) {
-  int d[NAME_MOST + 1][NAME_MOST + 1];
-  for (int i = 0; i <= nx; i++) d[i][0] = i * EDIT;
-  for (int j = 0; j <= ny; j++) d[0][j] = j * EDIT;
-  for (int i = 1; i <= nx; i++)
-    for (int j = 1; j <= ny; j++) {
-      const char p = x[i - 1], q = y[j - 1];
-      int best = d[i - 1][j - 1] + (p == q ? 0 : lower(p) == lower(q) ? 1 : EDIT);
-      if (d[i - 1][j] + EDIT < best) best = d[i - 1][j] + EDIT;
-      if (d[i][j - 1] + EDIT < best) best = d[i][j - 1] + EDIT;
-      if (i > 1 && j > 1 && p == y[j - 2] && x[i - 2] == q && d[i - 2][j - 2] + EDIT < best)
-        best = d[i - 2][j - 2] + EDIT;
-      d[i][j] = best;
-    }
-  return d[nx][ny];
-}
-
 const char *nearest_name(const char *word, const char *const *names, int n) {
   const size_t len = strlen(word);
-  if (len == 0 || len > NAME_MOST) return NULL;
   const char *near = NULL;
-  int least = EDIT * (int)(len <= 3   ? 1
+  int least = KG_NAME_EDIT * (int)(len <= 3   ? 1
                            : len <= 6 ? 2
                                       : len / 3) +
               1; /* more than a third changed is another word */
   for (int i = 0; i < n; i++) {
     const size_t other = strlen(names[i]);
-    if (other == 0 || other > NAME_MOST || strcmp(names[i], word) == 0) continue;
-    const int far = distance(word, (int)len, names[i], (int)other);
+    if (strcmp(names[i], word) == 0) continue;
+    const int far = kg_name_distance(word, names[i]);
     const int longer = (int)(len > other ? len : other);
-    if (far < least && far < EDIT * longer) { /* every letter changed is no resemblance */
+    if (far < least && far < KG_NAME_EDIT * longer) { /* every letter changed is no resemblance */
       least = far;
       near = names[i];
     }

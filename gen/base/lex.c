@@ -121,3 +121,10 @@ Token *lex(Arena *a, const char *text, size_t len, int *count) {
 bool token_is(const Token *t, const char *s) {
   return strlen(s) == (size_t)t->len && memcmp(t->s, s, (size_t)t->len) == 0;
 }
+
+bool token_blank(const Token *t) { return t->kind == TOK_SPACE || t->kind == TOK_COMMENT; }
+
+int token_from(const Token *t, int count, int i) {
+  while (i < count && token_blank(&t[i])) i++;
+  return i;
+}

@@ -18,5 +18,8 @@ typedef struct Token { TokenKind kind; const char *s; int len; int line; } Token
 /* The tokens of text cover it entirely. */
 Token *lex(Arena *a, const char *text, size_t len, int *count);
 bool token_is(const Token *t, const char *s);
+bool token_blank(const Token *t); /* space or a comment */
+/* The first token from i on that is neither; count: there is none. */
+int token_from(const Token *t, int count, int i);
 
 #endif

@@ -5,15 +5,14 @@
 #include "body/body.h"
 
 /* A word that moves four elements, or a cast of a pointer: `(GLOBAL const u32 *)`. */
-static bool moves_wide(Arena *a, const char *text, size_t len) {
-  static const char *const words[] = {"load4", "load4u", "store4", "store4u"};
+static bool moves_wide(Arena *a, const Words *words, const char *text, size_t len) {
   int n;
   const Token *t = lex(a, text, len, &n);
   const Token *kept[6] = {0}; /* the last significant ones, the latest last */
   for (int i = 0; i < n; i++) {
-    if (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT) continue;
-    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
-      if (token_is(&t[i], words[w])) return true;
+    if (token_blank(&t[i])) continue;
+    const Word *word = t[i].kind == TOK_NAME ? words_find(words, t[i].s, t[i].len) : NULL;
+    if (word && word->marks & WORD_FOUR) return true;
     memmove(kept, kept + 1, 5 * sizeof *kept);
     kept[5] = &t[i];
     const bool ends =
@@ -26,10 +25,10 @@ static bool moves_wide(Arena *a, const char *text, size_t len) {
   return false;
 }
 
-static bool port_moves_wide(Arena *a, const Facts *f) {
-  if (moves_wide(a, f->text, f->len)) return true;
+static bool port_moves_wide(Arena *a, const Words *words, const Facts *f) {
+  if (moves_wide(a, words, f->text, f->len)) return true;
   for (int i = 0; i < f->lib_count; i++)
-    if (moves_wide(a, f->lib[i].text, strlen(f->lib[i].text))) return true;
+    if (moves_wide(a, words, f->lib[i].text, strlen(f->lib[i].text))) return true;
   return false;
 }
 
@@ -40,7 +39,7 @@ static bool is_only_subscripted(Arena *a, const Facts *f, const char *name) {
   const Token *t = lex(a, f->text, f->len, &n);
   const Token *before = NULL, *use = NULL;
   for (int i = 0; i < n; i++) {
-    if (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT) continue;
+    if (token_blank(&t[i])) continue;
     if (use != NULL && !token_is(&t[i], "[")) return false;
     use = token_is(&t[i], name) ? &t[i] : NULL;
     if (use != NULL && before != NULL && token_is(before, "&")) return false;
@@ -69,10 +68,10 @@ static bool seen_before(Facts *const *facts, int port) {
   return false;
 }
 
-void args_align(Kernel *k, Facts *const *facts) {
+void args_align(Kernel *k, const Words *words, Facts *const *facts) {
   Arena *a = arena_new();
   for (int i = 0; i < k->port_count; i++) {
-    if (!facts[i] || seen_before(facts, i) || !port_moves_wide(a, facts[i])) continue;
+    if (!facts[i] || seen_before(facts, i) || !port_moves_wide(a, words, facts[i])) continue;
     for (kg_arg *arg = k->room->args; arg < k->room->args + k->arg_count; arg++)
       if (arg->align == 0 && is_moved_at_once(k, arg) &&
           !is_only_subscripted(a, facts[i], arg->name))

@@ -7,10 +7,6 @@
 
 #include <string.h>
 
-const char *const index_word[INDEX_WORDS] = {"thread",   "thread_x", "thread_y",
-                                             "thread_z", "group_x",  "group_y",
-                                             "group_z",  "lane",     "wave_index"};
-
 /* A body that was read: ports that agree share it. */
 typedef struct Read {
   const Kernel *k;
@@ -21,96 +17,23 @@ typedef struct Read {
 
 /* ---- the language ---------------------------------------------------------------------------- */
 
-Language *language_load(Arena *a, const char *templates, const Backend *const *backends,
-                        int backend_count, Diags *d) {
+Language *language_load(Arena *a, const char *templates, Diags *d) {
   Language *l = arena_alloc(a, sizeof *l);
-  *l = (Language){.a = a, .backends = backends, .backend_count = backend_count};
+  l->a = a;
   items_load(l, templates, d);
   l->index = clang_createIndex(0, 0);
   if (!l->index) die("libclang gives no index");
   return l;
 }
 
+const Words *language_words(const Language *l) { return &l->words; }
+
 void language_free(Language *l) {
   if (l && l->index) clang_disposeIndex(l->index);
   if (l) l->index = NULL;
 }
 
-/* ---- faults ---------------------------------------------------------------------------------- */
-
-bool fault_begin_at(Check *c, Place at, DiagCode code) {
-  c->live = false;
-  c->choice = NULL;
-  for (int i = 0; i < c->k->allow_count; i++)
-    if (diag_find(c->k->allow[i].code) == (int)code) return false;
-  for (int i = 0; i < c->seen_count; i++) {
-    const bool here = c->seen[i].line == at.line && c->seen[i].col == at.col &&
-                      strcmp(c->seen[i].file, at.file) == 0;
-    if (here && c->seen[i].code == code && at.col > 0)
-      return false; /* without a column, the text tells them apart */
-  }
-  if (c->seen_count == c->seen_room) {
-    c->seen_room = c->seen_room ? c->seen_room * 2 : 32;
-    void *larger = arena_alloc(c->a, (size_t)c->seen_room * sizeof *c->seen);
-    if (c->seen_count) memcpy(larger, c->seen, (size_t)c->seen_count * sizeof *c->seen);
-    c->seen = larger;
-  }
-  c->seen[c->seen_count].code = code;
-  c->seen[c->seen_count].file = at.file;
-  c->seen[c->seen_count].line = at.line;
-  c->seen[c->seen_count++].col = at.col;
-  c->live = true;
-  c->faults++;
-  return true;
-}
-
-bool fault_given(const Check *c, Place at) {
-  for (int i = 0; i < c->seen_count; i++)
-    if (c->seen[i].line == at.line && c->seen[i].col == at.col &&
-        strcmp(c->seen[i].file, at.file) == 0)
-      return true;
-  return false;
-}
-
-bool fault_begin(Check *c, unsigned at, DiagCode code, Place *place) {
-  const Chunk *chunk = tree_chunk(c->tree, at);
-  *place = tree_place(c, c->tree, at);
-  const bool begun = fault_begin_at(c, *place, code);
-  c->choice = chunk ? chunk->variant->choice : NULL;
-  return begun;
-}
-
-static const char *source_of(const Check *c, const char *file) {
-  if (strcmp(file, c->path) == 0) return c->shown;
-  for (int i = 0; i < c->l->source_count; i++)
-    if (strcmp(file, c->l->sources[i].file) == 0) return c->l->sources[i].text;
-  return strcmp(file, c->l->portable.file) == 0 ? c->l->portable.text : NULL;
-}
-
-void fault_end(Check *c, Place at) {
-  const char *text = source_of(c, at.file);
-  for (int line = 1; text && line < at.line; line++) {
-    text = strchr(text, '\n');
-    if (text) text++;
-  }
-  if (text && *text && at.col > 0) diag_source(c->d, text, at.col);
-  if (c->choice && at.col > 0) diag_note(c->d, "where %s", c->choice);
-}
-
-/* ---- constants, dims, threads ---------------------------------------------------------------- */
-
-bool ports_agree(const Kernel *k, const Port *a, const Port *b) {
-  (void)k;
-  if (a->absent || b->absent || strcmp(a->body, b->body) != 0 || a->define_count != b->define_count)
-    return false;
-  for (int i = 0; i < 3; i++)
-    if (!expr_same(&a->threads[i], &b->threads[i])) return false;
-  for (int i = 0; i < a->define_count; i++)
-    if (strcmp(a->defines[i].name, b->defines[i].name) != 0 ||
-        a->defines[i].value != b->defines[i].value)
-      return false;
-  return true;
-}
+/* ---- dims ------------------------------------------------------------------------------------ */
 
 /* dim >= 1 and dim <= 4096 among the requirements narrow the dim. */
 static void find_dims(Check *c) {
@@ -129,21 +52,6 @@ static void find_dims(Check *c) {
     if (s[2].op == KG_OP_LE && v < *high) *high = v;
     if (s[2].op == KG_OP_LT && v - 1 < *high) *high = v - 1;
     if (s[2].op == KG_OP_EQ) *low = *high = v;
-  }
-}
-
-void variant_set(Check *c, const Variant *v) {
-  const Kernel *k = c->k;
-  c->instance = v->instance;
-  c->wave = v->wave;
-  int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = {0};
-  for (int i = 0; i < k->const_count; i++)
-    values[k->dim_count + i] = c->consts[i] = port_const(k, c->port, i, v->instance->consts[i]);
-  c->threads = 1;
-  for (int i = 0; i < 3; i++) {
-    int64_t n = 1;
-    if (expr_eval(&c->port->threads[i], values, &n) && n > 0 && n <= 4096)
-      c->threads *= n;
   }
 }
 
@@ -206,7 +114,7 @@ static bool check_once(Check *c, Gathered *g, Variant **variants, int count) {
   for (int i = 0; i < count; i++) check_threads(c, variants[i]);
   shared_gather(c, g);
   clang_warnings(c, t);
-  tree_free(t);
+  tree_close(t);
   return true;
 }
 

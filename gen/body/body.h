@@ -4,21 +4,6 @@
 
 #include "spec/spec.h"
 
-/* Words that tell a thread who it is, as bits, in portable.h's order. */
-typedef enum IndexWord {
-  IX_THREAD,
-  IX_THREAD_X,
-  IX_THREAD_Y,
-  IX_THREAD_Z,
-  IX_GROUP_X,
-  IX_GROUP_Y,
-  IX_GROUP_Z,
-  IX_LANE,
-  IX_WAVE_INDEX,
-  INDEX_WORDS
-} IndexWord;
-extern const char *const index_word[INDEX_WORDS];
-
 /* An array in LOCAL memory.  All of them are declared in the entry (Metal allows them nowhere else)
 ** and handed to the library functions that own or need them: name is what the entry calls it
 ** (`group_sum_slot` for slot of group_sum). */
@@ -52,9 +37,9 @@ typedef struct Facts {      /* of one body, over all instances of the kernel */
   const char *const *read_files; int read_count; /* body, libs, portable.h: for the depfile */
 } Facts;
 
-typedef struct Language Language; /* portable.h and lib/..kc, parsed once */
-Language *language_load(Arena *a, const char *templates, const Backend *const *backends,
-                        int backend_count, Diags *d);
+typedef struct Language Language; /* portable.h and lib/..kc, parsed once, and before all else */
+Language *language_load(Arena *a, const char *templates, Diags *d);
+const Words *language_words(const Language *l);
 void language_free(Language *l);
 
 /* Reads and checks the body of a port (ports of one body share the result).  NULL when there is no
@@ -67,6 +52,6 @@ Facts *body_facts(Arena *a, Language *l, const Kernel *k, const Port *port, Diag
 ** port's body or the library it uses moves several elements at once, or reads memory as another
 ** type, and the body does more with this argument than read `name[i]`; 0: of an element's size.
 ** facts: one for each port, NULL where there is none. */
-void args_align(Kernel *k, Facts *const *facts);
+void args_align(Kernel *k, const Words *words, Facts *const *facts);
 
 #endif

@@ -174,7 +174,7 @@ static void check_double(Check *c, const Node *n) {
 static void check_bases(Check *c, const char *file, const Token *t, int count) {
   const Token *last[3] = {NULL, NULL, NULL};
   for (int i = 0; i < count; i++) {
-    if (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT || token_is(&t[i], "final")) continue;
+    if (token_blank(&t[i]) || token_is(&t[i], "final")) continue;
     const bool is_enum = last[0] && token_is(last[0], "enum");
     if (last[1] && token_is(last[1], "struct") && !is_enum && token_is(&t[i], ":")) {
       FAULT_AT(c, ((Place){file, t[i].line, text_column(t->s, t[i].s)}), D_BODY_REFUSED,

@@ -78,7 +78,7 @@ static bool mixes_spaces(const char *s) {
 
 static const char *meant(Check *c, const char *word) {
   const Kernel *k = c->k;
-  const int most = c->l->word_count + c->l->item_count + k->arg_count + k->dim_count +
+  const int most = c->l->words.count + c->l->item_count + k->arg_count + k->dim_count +
                    k->scalar_count + k->type_count + k->const_count + c->token_count;
   const char **names = arena_alloc(c->a, (size_t)most * sizeof *names);
   int n = 0;
@@ -87,7 +87,7 @@ static const char *meant(Check *c, const char *word) {
   for (int i = 0; i < k->scalar_count; i++) names[n++] = k->scalars[i].name;
   for (int i = 0; i < k->type_count; i++) names[n++] = k->types[i].name;
   for (int i = 0; i < k->const_count; i++) names[n++] = k->consts[i].name;
-  for (int i = 0; i < c->l->word_count; i++) names[n++] = c->l->words[i];
+  for (int i = 0; i < c->l->words.count; i++) names[n++] = c->l->words.list[i].name;
   for (int i = 0; i < c->l->item_count; i++) names[n++] = c->l->items[i].name;
   for (int i = 0; i < c->token_count; i++)
     if (c->tokens[i].kind == TOK_NAME)

@@ -1,5 +1,4 @@
-/* items.c: portable.h and lib/..kc as text: the words of the language, and the library as
-** items.
+/* items.c: portable.h and lib/..kc as text, and the library as items.
 **
 ** An item is a function, a function template or a struct with the comment block right above it. 
 ** Only the items that a body can reach by name are parsed with it, so a kernel needs only the
@@ -10,69 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_blank(const Token *t) {
-  return t->kind == TOK_SPACE || t->kind == TOK_COMMENT;
-}
-
 static int newlines(const Token *t) {
   int n = 0;
   for (int i = 0; i < t->len; i++) n += t->s[i] == '\n';
   return n;
 }
 
-/* The next token from i on that says something. */
-static int solid(const Token *t, int count, int i) {
-  while (i < count && is_blank(&t[i])) i++;
-  return i;
-}
-
-/* ---- words ----------------------------------------------------------------------------------- */
-
-static const char *const cxx_words[] = {"typedef", "extern",   "const",  "struct",   "float",
-                                        "int",     "unsigned", "signed", "short",    "long",
-                                        "char",    "void",     "bool",   "_Float16", "__bf16"};
-
-static bool is_cxx_word(const Token *t) {
-  for (size_t i = 0; i < sizeof cxx_words / sizeof *cxx_words; i++)
-    if (token_is(t, cxx_words[i])) return true;
-  return false;
-}
-
-static void add_word(Language *l, const char *s, int len) {
-  if (is_language_word(l, s, len)) return;
-  if ((l->word_count & (l->word_count - 1)) == 0) { /* full at every power of two */
-    const char **larger =
-        arena_alloc(l->a, (size_t)(l->word_count ? l->word_count * 2 : 1) * sizeof *larger);
-    if (l->word_count) memcpy(larger, l->words, (size_t)l->word_count * sizeof *larger);
-    l->words = larger;
-  }
-  l->words[l->word_count++] = arena_strndup(l->a, s, (size_t)len);
-}
-
-/* What portable.h declares: the names outside of its brackets, and its macros. */
-static void find_words(Language *l) {
-  const Token *t = l->portable.tokens;
-  int depth = 0;
-  for (int i = 0; i < l->portable.token_count; i++) {
-    if (t[i].kind == TOK_DIRECTIVE && strncmp(t[i].s, "#define ", 8) == 0) {
-      const char *name = t[i].s + 8;
-      add_word(l, name, (int)strcspn(name, " (\n"));
-    }
-    if (t[i].kind == TOK_PUNCT)
-      depth += strchr("({[", *t[i].s) ? 1 : strchr(")}]", *t[i].s) ? -1 : 0;
-    if (t[i].kind == TOK_NAME && depth == 0 && !is_cxx_word(&t[i])) add_word(l, t[i].s, t[i].len);
-  }
-  add_word(l, "WAVE", 4);
-}
+/* ---- names ------------------------------------------------------------------------------------ */
 
 static bool same(const char *name, const char *s, int len) {
   return strncmp(name, s, (size_t)len) == 0 && name[len] == 0;
 }
 
 bool is_language_word(const Language *l, const char *s, int len) {
-  for (int i = 0; i < l->word_count; i++)
-    if (same(l->words[i], s, len)) return true;
-  return false;
+  const Word *word = words_find(&l->words, s, len);
+  return word && !(word->marks & WORD_LIBRARY); /* that one is the library's, which declares it */
 }
 
 bool is_library_name(const Language *l, const char *s, int len) {
@@ -99,7 +50,7 @@ static int item_end(const Token *t, int count, int i, bool is_type) {
 /* The token that declares the item's name, or -1: it is no function and no struct. */
 static int item_name(const Token *t, int end, int i, bool is_type) {
   if (is_type) { /* of data only */
-    const int name = solid(t, end, i + 1);
+    const int name = token_from(t, end, i + 1);
     for (int j = name; j < end; j++)
       if (token_is(&t[j], "(")) return -1;
     return name < end && t[name].kind == TOK_NAME ? name : -1;
@@ -161,7 +112,7 @@ static void source_fault(Arena *a, const Source *s, const Token *t, DiagCode cod
 
 static void split(Language *l, const Source *s, Diags *d) {
   const Token *t = s->tokens;
-  for (int i = 0, least = 0; (i = solid(t, s->token_count, i)) < s->token_count;) {
+  for (int i = 0, least = 0; (i = token_from(t, s->token_count, i)) < s->token_count;) {
     const bool is_type = token_is(&t[i], "struct");
     const int last = item_end(t, s->token_count, i, is_type);
     const int name = t[i].kind == TOK_DIRECTIVE ? -1 : item_name(t, last, i, is_type);
@@ -207,8 +158,9 @@ static int by_name(const void *x, const void *y) {
 }
 
 void items_load(Language *l, const char *templates, Diags *d) {
-  if (source_read(l, &l->portable, arena_printf(l->a, "%s/portable.h", templates), d))
-    find_words(l);
+  const Source *portable = &l->portable;
+  if (source_read(l, &l->portable, arena_printf(l->a, "%s/language/portable.h", templates), d))
+    words_read(l->a, &l->words, portable->file, portable->tokens, portable->token_count, d);
   const char *folder = arena_printf(l->a, "%s/lib", templates);
   enum { MOST = 256 };
   char **names = arena_alloc(l->a, MOST * sizeof *names);
@@ -228,6 +180,12 @@ void items_load(Language *l, const char *templates, Diags *d) {
                     d))
       split(l, &l->sources[l->source_count++], d);
   find_mentions(l);
+  for (int i = 0; i < l->words.count; i++) {
+    const Word *w = &l->words.list[i];
+    if (w->marks & WORD_LIBRARY && !is_library_name(l, w->name, (int)strlen(w->name)))
+      diag_add(d, (Place){l->words.file, w->line, 0}, D_LANGUAGE,
+               arena_printf(l->a, "the library has no function '%s'", w->name));
+  }
 }
 
 static void visit(const Language *l, int item, bool *on, int *order, int *count) {

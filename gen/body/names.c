@@ -14,8 +14,8 @@ static const char *whose(Check *c, const char *name, bool in_body) {
   if (strstr(name, "__") || (name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z'))
     return "kept for compilers";
   if (is_language_word(c->l, name, len)) return "a word of the kernel language";
-  for (int i = 0; i < c->l->backend_count; i++) {
-    const Backend *b = c->l->backends[i];
+  for (int i = 0; i < k->port_count; i++) {
+    const Backend *b = k->ports[i].backend;
     for (int j = 0; j < b->reserved_count; j++)
       if (strcmp(b->reserved[j], name) == 0)
         return arena_printf(c->a, "a reserved word of %s", b->title);
@@ -136,7 +136,7 @@ static void check_operation(Check *c, const Node *n) {
 }
 
 /* A shuffle's mask, delta or lane: 31, 32, 63, 64, and the 16 or 32 that starts a fold of a whole
-** wave. */
+** wave.  Only these two words fold. */
 static void check_shuffle(Check *c, const Node *n) {
   if (n->count < 3) return;
   int64_t v;

@@ -64,15 +64,6 @@ bool is_step(const Node *n) {
          n->op <= CXUnaryOperator_PreDec;
 }
 
-static const char *const lane_words[] = {"shuffle_xor", "shuffle_down", "shuffle_up", "shuffle_idx",
-                                         "wave_any",    "wave_all",     "ballot"};
-
-bool is_lane_word(const char *name) {
-  for (size_t i = 0; i < sizeof lane_words / sizeof *lane_words; i++)
-    if (strcmp(lane_words[i], name) == 0) return true;
-  return false;
-}
-
 /* The number that a text starts with, and where it ends. */
 const char *node_number(const Check *c, const Node *n) {
   const Chunk *chunk = tree_chunk(c->tree, n->at);

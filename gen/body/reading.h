@@ -4,7 +4,8 @@
 ** body_facts reads one body in steps: its tokens (text.c), the library items that it may use
 ** (items.c), then parses by libclang for every choice of types, whose tree is copied
 ** (tree.c) and given to the checks (check.c, names.c, range.c, uniform.c); from
-** the first tree come the facts (shared.c and body.c). */
+** the first tree come the facts (shared.c and body.c).  All of them use place.c, variant.c,
+** fault.c and node.c, which use none of them. */
 #ifndef BODY_H
 #define BODY_H
 
@@ -37,20 +38,17 @@ typedef struct Source {
 
 struct Language {
   Arena *a;
-  const Backend *const *backends;
-  int backend_count;
   CXIndex index;
   Source portable;
   int source_count;
   Source *sources; /* lib/..kc, by name */
   int item_count;
   Item *items;
-  int word_count;
-  const char **words; /* declared by portable.h */
+  Words words; /* of portable.h */
   struct Read *reads; /* bodies read already */
 };
 
-/* Splits lib/..kc into l->items and portable.h into l->words. */
+/* Splits lib/..kc into l->items, and reads portable.h into l->words. */
 void items_load(Language *l, const char *templates, Diags *d);
 /* The items that tokens may reach by name, each after those that it names; returns how many. */
 int items_reached(Language *l, const Token *tokens, int count, int *order);
@@ -120,7 +118,7 @@ typedef struct Function {
   int call_count;
   struct Function *calls[64]; /* each once */
   unsigned index_words;       /* own */
-  bool lane_op, barrier;      /* after tree_close: transitively */
+  bool lane_op, barrier;      /* after tree_make: transitively */
   bool open;                  /* on the way down, for recursion */
   struct Function *next;
 } Function;
@@ -232,7 +230,7 @@ const char *text_line(const char *text, size_t offset); /* where its line starts
 /* Parses the body for some variants and copies the tree; NULL when clang's errors leave nothing to
 ** check. */
 Tree *tree_make(Check *c, Variant **variants, int count);
-void tree_free(Tree *t);
+void tree_close(Tree *t); /* the parse and its text; the nodes are the arena's */
 Place tree_place(Check *c, const Tree *t, unsigned at);
 const Chunk *tree_chunk(const Tree *t, unsigned at);
 /* clang's errors, as faults; how many.  Its warnings come last, and only where nothing more precise
@@ -301,7 +299,6 @@ bool is_pointer(const Node *n);
 unsigned type_space(CXType pointee);
 unsigned node_roots(const Node *n);   /* the arguments that a pointer expression may point into */
 const Decl *node_base(const Node *n); /* the variable that a place is part of: a of a[i].x */
-bool is_lane_word(const char *name);
 bool is_assignment(const Node *n);
 bool is_step(const Node *n); /* ++ and -- */
 

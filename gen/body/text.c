@@ -72,18 +72,6 @@ static const struct Refused {
     {"LOCAD", "LOCAD", "it is kgen's own; write LOCAL"},
 };
 
-int text_column(const char *text, const char *s) {
-  int column = 1;
-  while (s > text && s[-1] != '\n') s--, column++;
-  return column;
-}
-
-const char *text_line(const char *text, size_t offset) {
-  const char *s = text + offset;
-  while (s > text && s[-1] != '\n') s--;
-  return s;
-}
-
 static Place token_place(const char *file, const Token *first, const Token *t) {
   const char *s = t->s;
   while (s > first->s && s[-1] != '\n') s--;
@@ -168,22 +156,16 @@ bool text_check(Check *c) {
 
 /* ---- LOCAL arrays ---------------------------------------------------------------------------- */
 
-static int next_solid(const Token *t, int count, int i) {
-  for (i++; i < count && (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT); i++) {
-  }
-  return i;
-}
-
 /* What LOCAL at i declares: its name's token, with *end the first token after the name; -1: a
 ** pointer, or no declaration. */
 static int local_name(const Token *t, int count, int i, int *end) {
-  int at = next_solid(t, count, i);
+  int at = token_from(t, count, i + 1);
   while (at < count && (token_is(&t[at], "const") || token_is(&t[at], "constexpr")))
-    at = next_solid(t, count, at);
+    at = token_from(t, count, at + 1);
   if (at >= count || t[at].kind != TOK_NAME) return -1;
-  const int name = next_solid(t, count, at);
+  const int name = token_from(t, count, at + 1);
   if (name >= count || t[name].kind != TOK_NAME || token_is(&t[name], "const")) return -1;
-  *end = next_solid(t, count, name);
+  *end = token_from(t, count, name + 1);
   return *end < count ? name : -1;
 }
 
@@ -191,7 +173,7 @@ static int local_name(const Token *t, int count, int i, int *end) {
 static bool is_array(const Token *t, int count, int at) {
   if (!token_is(&t[at], "[")) return false;
   int depth = 0;
-  for (; at < count; at = next_solid(t, count, at)) {
+  for (; at < count; at = token_from(t, count, at + 1)) {
     if (token_is(&t[at], "[")) depth++;
     else if (token_is(&t[at], "]")) depth--;
     else if (depth == 0) return token_is(&t[at], ";");

@@ -101,6 +101,8 @@ static void put_text(Check *c, Tree *t) {
   const Variant *first = t->variants[0];
   t->chunks = arena_alloc(c->a, (size_t)(c->item_count + t->variant_count + 1) * sizeof *t->chunks);
   add_chunk(t, c->l->portable.file, c->l->portable.text, c->l->portable.len, 1, -2, first);
+  for (int i = 0; i < WORD_MARKS; i++) /* they are portable.h's alone */
+    buf_printf(&t->text, "#undef %s\n", word_marks[i].name);
   put_storage(c, t);
   put_constants(c, t);
   for (int i = 0; i < c->item_count; i++) {
@@ -109,22 +111,6 @@ static void put_text(Check *c, Tree *t) {
     add_chunk(t, x->file, marked, x->len, x->line, c->items[i], first);
   }
   for (int i = 0; i < t->variant_count; i++) put_variant(c, t, i);
-}
-
-const Chunk *tree_chunk(const Tree *t, unsigned at) {
-  for (int i = 0; i < t->chunk_count; i++)
-    if (at >= t->chunks[i].start && at <= t->chunks[i].start + t->chunks[i].len)
-      return &t->chunks[i];
-  return NULL;
-}
-
-Place tree_place(Check *c, const Tree *t, unsigned at) {
-  const Chunk *chunk = tree_chunk(t, at);
-  if (!chunk) return (Place){c->path, 1, 1};
-  const char *s = chunk->text + (at - chunk->start);
-  int line = chunk->line;
-  for (const char *p = chunk->text; p < s; p++) line += *p == '\n';
-  return (Place){chunk->file, line, text_column(chunk->text, s)};
 }
 
 /* ---- copying --------------------------------------------------------------------------------- */
@@ -431,8 +417,9 @@ static Function *function_of(Copy *k, CXCursor cursor) {
     Copy own = {.c = k->c, .t = k->t, .function = f};
     clang_visitChildren(cursor, copy_function_child, &own);
   } else {
-    f->lane_op = is_lane_word(f->name);
-    f->barrier = strcmp(f->name, "barrier") == 0;
+    const unsigned marks = words_marks(&k->c->l->words, f->name);
+    f->lane_op = marks & WORD_LANES;
+    f->barrier = marks & WORD_GROUP;
   }
   return f;
 }
@@ -510,7 +497,7 @@ Tree *tree_make(Check *c, Variant **variants, int count) {
       CXTranslationUnit_None, &t->unit);
   if (rc != CXError_Success) FAULT_AT(c, ((Place){c->path, 1, 0}), D_BODY_CRASH, (int)rc);
   if (rc != CXError_Success || clang_errors(c, t) > 0) {
-    tree_free(t);
+    tree_close(t);
     return NULL;
   }
   t->by_at = arena_alloc(c->a, (t->text.len + 1) * sizeof *t->by_at);
@@ -525,7 +512,7 @@ Tree *tree_make(Check *c, Variant **variants, int count) {
   return t;
 }
 
-void tree_free(Tree *t) {
+void tree_close(Tree *t) {
   if (t->unit) clang_disposeTranslationUnit(t->unit);
   t->unit = NULL;
   buf_free(&t->text);

@@ -190,14 +190,16 @@ static Level by_contract(const char *name, Level x) {
   return strncmp(name, "wave_", 5) == 0 && x > WAVE_WIDE ? WAVE_WIDE : x;
 }
 
-static Level word_level(const char *name, const Level *args, int count) {
+/* By portable.h's marks.  A lane operation that is not agreed upon gives each lane another one's
+** value. */
+static Level word_level(const Frame *r, const char *name, const Level *args, int count) {
+  const unsigned marks = words_marks(&r->c->l->words, name);
   Level all = GROUP;
   for (int i = 0; i < count; i++) all = most(all, args[i]);
-  if (strcmp(name, "ballot") == 0 || strcmp(name, "wave_any") == 0 || strcmp(name, "wave_all") == 0)
-    return all > WAVE_WIDE ? WAVE_WIDE : all;
-  if (strncmp(name, "shuffle_", 8) == 0 && count == 2) {
+  if (marks & WORD_AGREED) return all > WAVE_WIDE ? WAVE_WIDE : all;
+  if (marks & WORD_LANES && count == 2) {
     if (args[0] < LANE_OWN) return args[0];
-    return strcmp(name, "shuffle_idx") == 0 && args[1] < LANE_OWN ? WAVE_WIDE : LANE_OWN;
+    return marks & WORD_OF_LANE && args[1] < LANE_OWN ? WAVE_WIDE : LANE_OWN;
   }
   return all;
 }
@@ -242,7 +244,7 @@ static Level call(Frame *r, Node *n, Level control) {
     all = most(all, x);
   }
   const bool faulty = check_call(r, n, f->name, f->barrier, f->lane_op, control);
-  if (!f->body) return word_level(f->name, args, n->count - 1);
+  if (!f->body) return word_level(r, f->name, args, n->count - 1);
   if ((!f->barrier && !f->lane_op) || r->depth >= CALLS) {
     const Level x = most(all, words_level(r->c, f->index_words));
     Level values[MAX_ARGS];

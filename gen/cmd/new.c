@@ -1,8 +1,9 @@
 /* new.c: `kgen new NAME`: a commented starting point that generates, runs and passes as it
 ** is.
 **
-** Writes a body and a reference where nothing stands yet, and adds an entry to the end of the
-** specification.  Nothing is overwritten; when any of the three cannot be made, none is left. */
+** Writes a folder with the kernel's specification, body and reference where nothing stands yet, and
+** adds an include to the end of the specification.  Nothing is overwritten; when anything cannot be
+** made, nothing is left. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -21,10 +22,12 @@ static const OptionRow rows[] = {
 static const Command command = {
     .name = "new",
     .operands = "NAME",
-    .summary = "Write a commented starting point: a specification entry, a body and a reference.",
-    .more = "The entry goes to the end of the specification (made when there is none), the body to "
-            "templates/kernels/NAME.kc and\n"
-            "the reference to tests/reference/NAME.c beside it.  Nothing is overwritten.\n",
+    .summary = "Write a commented starting point: a specification, a body and a reference.",
+    .more = "They go to kernels/NAME/ as NAME.lua, NAME.kc and NAME.ref.c, beside the "
+            "specification (to templates/kernels/NAME/\n"
+            "where there is a templates/kernels), and an include of the first to the "
+            "specification's end; it is made when\n"
+            "there is none.  Nothing is overwritten.\n",
     .rows = rows,
     .operands_min = 1,
     .operands_max = 1,
@@ -52,12 +55,12 @@ static const char entry_text[] =
     "  numerics = { accumulate = f32, tolerance = { f32 = 1e-6, f16 = 1e-3, bf16 = 8e-3 } },\n"
     "  fallback = \"multiply by the scale\",        -- what a refused caller should do\n"
     "  body = \"$N.kc\",\n"
-    "  reference = \"$N.c\",\n"
+    "  reference = \"$N.ref.c\",\n"
     "  cases = { { n = 1000, scale = 0.5 }, { n = 1, scale = -3 } },\n"
     "}\n";
 
 static const char body_text[] =
-    "// The inside of the kernel: templates/portable.h has every word that may stand here.\n"
+    "// The inside of the kernel: templates/language/portable.h has every word that may stand here.\n"
     "// One thread an element; the last group may reach past the end.\n"
     "const u32 i = group_x * THREADS + thread;\n"
     "if (i >= n) return;\n"
@@ -94,15 +97,33 @@ static bool is_name(const char *s) {
   return true;
 }
 
-static void make_folders(Arena *a, const char *path) {
-  for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/'))
-    mkdir(arena_strndup(a, path, (size_t)(slash - path)),
-          0777); /* whether it worked shows when the file is made */
+/* What this run has made, the last first: files and folders, to be taken back when it fails. */
+typedef struct Made {
+  const char *path;
+  const struct Made *before;
+} Made;
+
+static void note_made(Arena *a, const Made **made, const char *path) {
+  Made *m = arena_alloc(a, sizeof *m);
+  *m = (Made){path, *made};
+  *made = m;
+}
+
+static void take_back(const Made *made) {
+  for (; made; made = made->before) remove(made->path); /* a folder only when it is empty */
+}
+
+/* Whether it worked shows when the file is made. */
+static void make_folders(Arena *a, const char *path, const Made **made) {
+  for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    const char *folder = arena_strndup(a, path, (size_t)(slash - path));
+    if (mkdir(folder, 0777) == 0) note_made(a, made, folder);
+  }
 }
 
 /* A file that is not there yet. */
-static bool write_new(Arena *a, const char *path, const char *text) {
-  make_folders(a, path);
+static bool write_new(Arena *a, const char *path, const char *text, const Made **made) {
+  make_folders(a, path, made);
   const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   const size_t len = strlen(text);
   if (fd < 0) {
@@ -110,90 +131,99 @@ static bool write_new(Arena *a, const char *path, const char *text) {
             errno == EEXIST ? "is there already, and nothing is overwritten" : strerror(errno));
     return false;
   }
+  note_made(a, made, path);
   const bool whole = write(fd, text, len) == (ssize_t)len, closed = close(fd) == 0;
   if (whole && closed) return true;
   fprintf(stderr, "kgen new: %s: cannot be written: %s\n", path, strerror(errno));
-  unlink(path);
   return false;
 }
 
-static const char *port_list(Arena *a, const LibraryOptions *lo, Diags *d) {
-  int count = 0;
-  const Backend **b = backends_load(a, library_templates_folder(a, lo), &count, d);
+/* Of the backends that the specification speaks of; of all where there is none yet (NULL). */
+static const char *port_list(Arena *a, const LibraryOptions *lo, const Library *l, Diags *d) {
+  int count = l ? l->backend_count : 0;
+  const Backend *const *b = l ? l->backends : library_backends(a, lo, &count, d);
   const char *text = "";
-  for (int i = 0; b && i < count; i++)
+  for (int i = 0; i < count; i++)
     text = arena_printf(a, "%s%s%s = {}", text, i ? ", " : "", b[i]->name);
   return text;
 }
 
-/* Adds the entry; the old text, and whether there was one, comes back for taking it away again. */
-static bool add_entry(Arena *a, const char *spec, const char *entry, const char **old,
-                      size_t *old_len) {
-  const char *why = NULL;
-  *old = NULL;
-  *old_len = 0;
-  if (access(spec, F_OK) == 0 && (*old = file_read(a, spec, old_len, &why)) == NULL) {
+/* The specification's text, "" where there is none yet; *there tells.  NULL: said. */
+static const char *spec_text(Arena *a, const char *spec, bool *there) {
+  const char *why = NULL, *text = "";
+  size_t len;
+  *there = access(spec, F_OK) == 0;
+  if (*there && (text = file_read(a, spec, &len, &why)) == NULL)
     fprintf(stderr, "kgen new: %s: %s\n", spec, why);
-    return false;
-  }
-  const char *gap = *old_len == 0 ? "" : (*old)[*old_len - 1] == '\n' ? "\n" : "\n\n";
-  const char *text = arena_printf(a, "%s%s%s", *old ? *old : "", gap, entry);
+  return text;
+}
+
+static bool write_spec(const char *spec, const char *text) {
+  const char *why = NULL;
   if (output_file(spec, text, strlen(text), &why)) return true;
   fprintf(stderr, "kgen new: %s: cannot be written: %s\n", spec, why);
   return false;
 }
 
-static void take_back_entry(const char *spec, const char *old, size_t len) {
-  const char *why;
-  if (!old)
-    unlink(spec);
-  else
-    output_file(spec, old, len, &why);
+/* What is there must be sound, and without that name. */
+static const Library *sound_without(Arena *a, const LibraryOptions *lo, const char *name) {
+  LibraryOptions look = *lo;
+  look.spec_only = true;
+  const Library *l = library_open(a, &look);
+  const Kernel *k = l ? library_kernel(l, name, NULL) : NULL;
+  if (k)
+    fprintf(stderr, "kgen new: the kernel '%s' is there already: %s:%d\n", name, k->file, k->line);
+  return k ? NULL : l;
+}
+
+/* Adds the include and reads the whole: a name that is a keyword of some backend shows now.  *there:
+** the specification was. */
+static bool add_include(Arena *a, const LibraryOptions *lo, const char *spec, const char *line,
+                        bool *there) {
+  const char *old = spec_text(a, spec, there);
+  if (!old) return false;
+  const size_t len = strlen(old);
+  const char *gap = len && old[len - 1] != '\n' ? "\n" : "";
+  if (!write_spec(spec, arena_printf(a, "%s%s%s", old, gap, line))) return false;
+  LibraryOptions look = *lo;
+  look.spec_only = true;
+  if (library_open(a, &look)) return true;
+  if (*there) write_spec(spec, old);
+  else unlink(spec);
+  return false;
 }
 
 static int make_new(Arena *a, const LibraryOptions *lo, const char *name) {
-  const char *spec = lo->spec ? lo->spec : "kernels.lua", *slash = strrchr(spec, '/'), *old;
-  const char *folder = slash ? arena_strndup(a, spec, (size_t)(slash - spec) + 1) : "";
-  const char *body = arena_printf(a, "%stemplates/kernels/%s.kc", folder, name);
-  const char *reference = arena_printf(a, "%stests/reference/%s.c", folder, name);
-  size_t old_len;
-  if (access(spec, F_OK) == 0) { /* what is there must be sound, and without that name */
-    LibraryOptions look = *lo;
-    look.spec_only = true;
-    const Library *l = library_open(a, &look);
-    if (!l) return EXIT_FINDINGS;
-    const Kernel *k = library_kernel(l, name, NULL);
-    if (k) {
-      fprintf(stderr, "kgen new: the kernel '%s' is there already: %s:%d\n", name, k->file,
-              k->line);
-      return EXIT_FINDINGS;
-    }
-  }
+  static const struct { const char *end, *text; } files[] = {
+      {"lua", entry_text}, {"kc", body_text}, {"ref.c", reference_text}};
+  const char *spec = lo->spec ? lo->spec : "kernels.lua", *slash = strrchr(spec, '/');
+  const char *beside = slash ? arena_strndup(a, spec, (size_t)(slash - spec) + 1) : "";
+  struct stat st;
+  const bool of_templates = stat(arena_printf(a, "%stemplates/kernels", beside), &st) == 0;
+  const char *folder = arena_printf(a, "%skernels/%s/%s", of_templates ? "templates/" : "", name,
+                                    name);
+  const bool is_there = access(spec, F_OK) == 0;
+  const Library *l = is_there ? sound_without(a, lo, name) : NULL;
+  if (is_there && !l) return EXIT_FINDINGS;
   Diags *d = diags_new(a);
-  const char *ports = port_list(a, lo, d);
+  const char *ports = port_list(a, lo, l, d);
   if (diags_errors(d)) {
     diags_print(d, stderr, isatty(STDERR_FILENO));
     return EXIT_FINDINGS;
   }
-  if (!write_new(a, body, filled(a, body_text, name, ports))) return EXIT_FINDINGS;
-  if (!write_new(a, reference, filled(a, reference_text, name, ports))) {
-    unlink(body);
+  const Made *made = NULL;
+  bool done = true, there;
+  for (int i = 0; i < 3 && done; i++)
+    done = write_new(a, arena_printf(a, "%s%s.%s", beside, folder, files[i].end),
+                     filled(a, files[i].text, name, ports), &made);
+  const char *line = arena_printf(a, "include \"%s.lua\"\n", folder);
+  if (!done || !add_include(a, lo, spec, line, &there)) {
+    take_back(made);
     return EXIT_FINDINGS;
   }
-  bool done = add_entry(a, spec, filled(a, entry_text, name, ports), &old, &old_len);
-  if (done) { /* a name that is a keyword of some backend shows now */
-    LibraryOptions look = *lo;
-    look.spec_only = true;
-    done = library_open(a, &look) != NULL;
-    if (!done) take_back_entry(spec, old, old_len);
-  }
-  if (!done) {
-    unlink(body);
-    unlink(reference);
-    return EXIT_FINDINGS;
-  }
-  printf("wrote %s\nwrote %s\n%s %s\nnext: change them, then 'kgen', then 'kgen run %s'\n", body,
-         reference, old ? "added an entry to" : "wrote", spec, name);
+  for (int i = 0; i < 3; i++) printf("wrote %s%s.%s\n", beside, folder, files[i].end);
+  printf("%s %s\nnext: change them, then 'kgen', then 'kgen run %s'\n",
+         there ? "added an include to" : "wrote", spec, name);
   return EXIT_FINE;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device.h"
 #include "cmd/cmd.h"
 #include "passes.h"
 #include "verify/element.h"
@@ -229,11 +230,10 @@ static bool run_on(Arena *a, const TrialData *d, kg_device *device, int repeat) 
 
 /* "all" leaves out what is not there, and says so; a device asked for by name must be there. */
 static int run_devices(Arena *a, const TrialData *d, const char *which, int repeat) {
-  static const char *const every[] = {"hip", "simt32", "simt64"};
   const bool all = strcmp(which, "all") == 0;
   bool right = true;
-  for (int i = 0; i < (all ? (int)(sizeof every / sizeof every[0]) : 1); i++) {
-    const char *name = all ? every[i] : which;
+  for (int i = 0; all ? kg_device_kind(i) != NULL : i == 0; i++) {
+    const char *name = all ? kg_device_kind(i) : which;
     kg_device *device = NULL;
     kg_error error = {0};
     const kg_status s = kg_device_open(name, &device, &error);

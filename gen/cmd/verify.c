@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "device.h"
 #include "cmd/cmd.h"
 #include "verify/verify.h"
 
@@ -87,29 +88,41 @@ static int read_stages(Verify *v, const char *only) {
   return EXIT_FINE;
 }
 
-/* Every name that --require and --with may have, whatever stages and kernels are wanted. */
-static int check_names(Arena *a, const Compilers *compilers, const char *option,
+/* Every name that --require and --with may have, whatever stages and kernels are wanted: the
+** compilers, and the simulated devices at the widths of the backends. */
+static const char **tool_names(Verify *v, const Backend *const *backends, int backend_count,
+                               bool required, int *count) {
+  Arena *a = v->arena;
+  const int compilers = compilers_count(v->compilers);
+  const size_t most = (size_t)(compilers + 2 * WAVES * backend_count) + 3;
+  const char **names = arena_alloc(a, most * sizeof *names);
+  int n = 0;
+  for (int i = 0; i < compilers; i++) names[n++] = compiler_name(compilers_get(v->compilers, i));
+  if (required) names[n++] = "all";
+  names[n++] = "ledger";
+  for (int i = 0; i < 2 * WAVES * backend_count; i++) {
+    const Backend *b = backends[i / 2 % backend_count];
+    const bool wide = i % 2, checked = i >= WAVES * backend_count;
+    char name[128];
+    if (!(b->waves & (1u << wide))) continue;
+    kg_simt_device_name(name, sizeof name, b->name, wide ? 64 : 32, checked);
+    names[n++] = arena_strdup(a, name);
+  }
+  *count = n;
+  return names;
+}
+
+static int check_names(Verify *v, const LibraryOptions *lo, const char *option,
                        const char *const *words) {
-  static const char *const others[] = {"all", /* --require's alone */
-                                       "ledger",
-                                       "simt32",
-                                       "simt64",
-                                       "simt32/cuda",
-                                       "simt32/metal",
-                                       "simt32+check",
-                                       "simt64+check",
-                                       "simt32/cuda+check",
-                                       "simt32/metal+check"};
-  enum { OTHERS = sizeof others / sizeof *others };
-  const int first = strcmp(option, "with") == 0, count = compilers_count(compilers);
-  const char **names = arena_alloc(a, ((size_t)count + OTHERS + 1) * sizeof *names);
-  for (int i = 0; i < count; i++)
-    names[i] = compiler_name(compilers_get((Compilers *)(uintptr_t)compilers, i));
-  for (int i = first; i < OTHERS; i++) names[count + i - first] = others[i];
-  names[count + OTHERS - first] = NULL;
+  Diags *d = diags_new(v->arena);
+  int backend_count, count;
+  const Backend *const *backends = library_backends(v->arena, lo, &backend_count, d);
+  if (diags_errors(d)) return EXIT_FINE; /* which the library's own reading tells */
+  const char **names =
+      tool_names(v, backends, backend_count, strcmp(option, "require") == 0, &count);
   for (; *words != NULL; words++) {
     if (verify_named(names, *words)) continue;
-    const char *near = nearest_name(*words, names, count + OTHERS - first);
+    const char *near = nearest_name(*words, names, count);
     if (near != NULL)
       return usage_error(&command, "--%s: there is no '%s'; did you mean '%s'?", option, *words,
                          near);
@@ -262,7 +275,8 @@ static double patience(void) {
   return seconds > 0 ? seconds : 300;
 }
 
-static int read_options(Verify *v, const Options *o, const char *const **required) {
+static int read_options(Verify *v, const LibraryOptions *lo, const Options *o,
+                        const char *const **required) {
   const char *targets = option_value(&command, o, "target"),
              *with = option_value(&command, o, "with"),
              *require = option_value(&command, o, "require"),
@@ -288,12 +302,12 @@ static int read_options(Verify *v, const Options *o, const char *const **require
   if (v->compilers == NULL) die("out of memory");
   if (with != NULL) {
     v->only_tools = words_of(v->arena, with);
-    const int known = check_names(v->arena, v->compilers, "with", v->only_tools);
+    const int known = check_names(v, lo, "with", v->only_tools);
     if (known != EXIT_FINE) return known;
   }
   if (require == NULL) return EXIT_FINE;
   *required = words_of(v->arena, require);
-  return check_names(v->arena, v->compilers, "require", *required);
+  return check_names(v, lo, "require", *required);
 }
 
 int cmd_verify(int argc, char **argv) {
@@ -310,7 +324,7 @@ int cmd_verify(int argc, char **argv) {
   if (o.operand_count == 1) lo.only = o.operands[0];
   v.templates = library_templates_folder(a, &lo);
   v.output = library_output_folder(a, &lo);
-  status = read_options(&v, &o, &required);
+  status = read_options(&v, &lo, &o, &required);
   if (status == EXIT_FINE) status = verify(&v, &lo, &o, required);
   compilers_close(v.compilers);
   free(v.findings);

@@ -65,20 +65,13 @@ static void put_lifted(const Emit *e, Buf *out, const Needs *n, bool definition,
   }
 }
 
-static bool significant(const Token *t) { return t->kind != TOK_SPACE && t->kind != TOK_COMMENT; }
-
-static int next_significant(const Token *t, int i, int n) {
-  for (i++; i < n && !significant(&t[i]); i++) {}
-  return i;
-}
-
 /* The token after a template argument list that starts at i, or i itself where none does. */
 static int after_template_arguments(const Token *t, int i, int n) {
   if (i >= n || !token_is(&t[i], "<")) return i;
   int depth = 0;
   for (; i < n; i++) {
     if (token_is(&t[i], "<")) depth++;
-    if (token_is(&t[i], ">") && --depth == 0) return next_significant(t, i, n);
+    if (token_is(&t[i], ">") && --depth == 0) return token_from(t, n, i + 1);
     if (token_is(&t[i], ";") || token_is(&t[i], "(")) break;
   }
   return n;
@@ -86,12 +79,12 @@ static int after_template_arguments(const Token *t, int i, int n) {
 
 /* If `LOCAL type name[...]...;` starts at i, the index of its semicolon; else -1. */
 static int shared_declaration(const Token *t, int i, int n) {
-  int j = next_significant(t, i, n);
-  if (j < n && token_is(&t[j], "const")) j = next_significant(t, j, n);
+  int j = token_from(t, n, i + 1);
+  if (j < n && token_is(&t[j], "const")) j = token_from(t, n, j + 1);
   if (j >= n || t[j].kind != TOK_NAME) return -1;
-  j = next_significant(t, j, n);
+  j = token_from(t, n, j + 1);
   if (j >= n || t[j].kind != TOK_NAME) return -1;
-  j = next_significant(t, j, n);
+  j = token_from(t, n, j + 1);
   if (j >= n || !token_is(&t[j], "[")) return -1;
   while (j < n && !token_is(&t[j], ";")) j++;
   return j < n ? j : -1;
@@ -102,9 +95,9 @@ typedef struct Pending { int depth; bool definition, empty; Needs needs; } Pendi
 
 /* Where the function's own definition starts in its text: past comments and a template header. */
 static int definition_start(const Token *t, int n) {
-  int i = next_significant(t, -1, n);
+  int i = token_from(t, n, 0);
   return i < n && token_is(&t[i], "template")
-             ? after_template_arguments(t, next_significant(t, i, n), n)
+             ? after_template_arguments(t, token_from(t, n, i + 1), n)
              : i;
 }
 
@@ -138,7 +131,7 @@ void emit_words(Emit *e, Buf *out, const char *text, size_t len, const LibFuncti
 
   for (int i = 0; i < n;) {
     if (i == start) buf_puts(out, backend_text(e->b, "function"));
-    if (significant(&t[i]) && pending_count > 0 && pending[pending_count - 1].depth == depth &&
+    if (!token_blank(&t[i]) && pending_count > 0 && pending[pending_count - 1].depth == depth &&
         !token_is(&t[i], ")"))
       pending[pending_count - 1].empty = false;
 
@@ -161,13 +154,13 @@ void emit_words(Emit *e, Buf *out, const char *text, size_t len, const LibFuncti
       depth--;
     }
     const bool member = last != NULL && (token_is(last, ".") || token_is(last, "->"));
-    if (significant(&t[i])) last = &t[i];
+    if (!token_blank(&t[i])) last = &t[i];
     if (!name) {
       buf_put(out, t[i].s, (size_t)t[i].len);
       i++;
       continue;
     }
-    const int open = after_template_arguments(t, next_significant(t, i, n), n);
+    const int open = after_template_arguments(t, token_from(t, n, i + 1), n);
     if (!member && open < n && token_is(&t[open], "(")) {
       const Needs needs = needs_of(e->f, &t[i]);
       if ((needs.words != 0 || needs.count > 0) && pending_count < 64)

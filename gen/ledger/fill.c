@@ -12,6 +12,7 @@
 #include "ledger/disasm.h"
 #include "ledger/ledger.h"
 #include "model/target.h"
+#include "workers.h"
 
 /* ---- occupancy ------------------------------------------------------------------------------- */
 
@@ -36,6 +37,7 @@ static int64_t occupancy(const char *target, const kg_code_object *o, int wave) 
 typedef struct Work { LedgerRow *row; const char *text, *file; const char *const *options; } Work;
 
 typedef struct Shared {
+  kg_work threads; /* first: it is the workers' */
   pthread_mutex_t lock;
   Work *work;
   int count, next, done;
@@ -79,13 +81,24 @@ static bool fill_row(Shared *s, kg_hip_compiler *compiler, const Work *w) {
   return true;
 }
 
-static void *fill_rows(void *data) {
-  Shared *s = data;
+static bool rows_left(const kg_work *work) {
+  Shared *s = (Shared *)(uintptr_t)work;
+  pthread_mutex_lock(&s->lock);
+  const bool left = !s->failed && s->next < s->count;
+  pthread_mutex_unlock(&s->lock);
+  return left;
+}
+
+static void fill_rows(kg_work *work, unsigned part) {
+  (void)part;
+  Shared *s = (Shared *)work;
   kg_error error = {0};
   kg_hip_compiler *compiler = NULL;
   const kg_hip_choice choice = {s->root, 0};
-  if (kg_hip_compiler_open(&choice, &compiler, &error) != KG_OK)
-    return give_up(s, "", error.message), NULL;
+  if (kg_hip_compiler_open(&choice, &compiler, &error) != KG_OK) {
+    give_up(s, "", error.message);
+    return;
+  }
   for (;;) {
     pthread_mutex_lock(&s->lock);
     const int mine = s->failed || s->next == s->count ? -1 : s->next++;
@@ -97,7 +110,6 @@ static void *fill_rows(void *data) {
     pthread_mutex_unlock(&s->lock);
   }
   kg_hip_compiler_close(compiler);
-  return NULL;
 }
 
 static const char **options_of(Arena *a, const Backend *b) {
@@ -134,9 +146,9 @@ static int collect(Arena *a, const Library *l, Ledger *wanted, Work *work) {
 
 bool ledger_fill(Arena *a, const Library *l, Ledger *wanted, const char *roots, int jobs,
                  void (*progress)(int, int), const char **why) {
-  Shared s = {.lock = PTHREAD_MUTEX_INITIALIZER, .progress = progress};
-  pthread_t threads[64];
-  int started = 0;
+  Shared s = {.threads = {.take_part = fill_rows, .is_left = rows_left},
+              .lock = PTHREAD_MUTEX_INITIALIZER,
+              .progress = progress};
   s.root = arena_printf(a, "%s/%s", roots, LEDGER_GENERATION);
   s.work = arena_alloc(a, ((size_t)wanted->count + 1) * sizeof *s.work);
   s.count = collect(a, l, wanted, s.work);
@@ -149,11 +161,10 @@ bool ledger_fill(Arena *a, const Library *l, Ledger *wanted, const char *roots, 
   wanted->compiler = arena_strdup(a, kg_hip_compiler_version(compiler));
   kg_hip_compiler_close(compiler);
 
-  if (jobs > 64) jobs = 64;
-  for (int i = 0; i < jobs && i < s.count; i++)
-    if (pthread_create(&threads[started], NULL, fill_rows, &s) == 0) started++;
-  if (started == 0 && s.count > 0) fill_rows(&s);
-  for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
+  kg_workers *workers = kg_workers_new((unsigned)(jobs < s.count ? jobs : s.count));
+  if (workers == NULL) die("out of memory");
+  if (s.count > 0) kg_workers_run(workers, &s.threads, false);
+  kg_workers_free(workers);
   if (s.failed) *why = arena_strdup(a, s.why);
   return !s.failed;
 }

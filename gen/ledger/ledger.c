@@ -36,6 +36,7 @@ Ledger *ledger_wanted(Arena *a, const Library *l) {
     int count;
     const kg_instance *instances = kernel_instances(a, k, &count);
     const Output *text = library_output(l, port_file(a, k, p));
+    const char *tokens = text_tokens(a, text->text);
     for (int j = 0; j < count; j++)
       for (int t = 0; t < KG_TARGETS; t++) {
         const kg_target *target = &kg_targets[t];
@@ -43,8 +44,8 @@ Ledger *ledger_wanted(Arena *a, const Library *l) {
         LedgerRow *row = &ledger->rows[ledger->count++];
         *row = (LedgerRow){
             k->name, instance_name(a, &instances[j]), target->name, target->wave, "", {0}};
-        text_hash(row->text_hash, instance_block(a, &instances[j], target->wave, text->path),
-                  text->text);
+        const char *block = instance_block(a, &instances[j], target->wave, text->path);
+        text_hash(row->text_hash, text_tokens(a, block), tokens);
         for (int c = 0; c < LEDGER_COLUMNS; c++) row->value[c] = -1;
       }
   }

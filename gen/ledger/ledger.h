@@ -1,9 +1,9 @@
 /* ledger.h: what the pinned compiler made of each HIP instance: registers, memory, occupancy, code.
 **
 ** generated/ledger.json holds one row for kernel x instance x target.  A row carries the hash of
-** the text it was compiled from, and a compiler of one version gives one text one code object, so a
-** row whose text is unchanged holds without compiling it again: that is how `kgen check` can look
-** at every row in no time. */
+** the tokens it was compiled from (text_tokens), and a compiler of one version makes of the same
+** tokens the same code, so a row whose tokens are unchanged holds without compiling it again: that
+** is how `kgen check` can look at every row in no time, and why a comment costs nothing. */
 #ifndef LEDGER_H
 #define LEDGER_H
 
@@ -31,7 +31,7 @@ extern const char *const ledger_column[LEDGER_COLUMNS];
 typedef struct LedgerRow {
   const char *kernel, *instance, *target;
   int wave;
-  char text_hash[33];
+  char text_hash[33]; /* of its tokens */
   int64_t value[LEDGER_COLUMNS]; /* -1: not known */
 } LedgerRow;
 
@@ -42,7 +42,7 @@ typedef struct Ledger {
       *rows; /* by kernel, instance and target in the specification's and the targets' order */
 } Ledger;
 
-/* The rows that the library wants, texts hashed, values unknown. */
+/* The rows that the library wants, their texts' tokens hashed, values unknown. */
 Ledger *ledger_wanted(Arena *a, const Library *l);
 
 /* Reads a ledger file; an empty one where there is none.  NULL with *why when it is damaged. */

@@ -194,23 +194,16 @@ const Port *kernel_port(const Kernel *k, const char *backend, int *index) {
   return NULL;
 }
 
-/* The field of KernelPorts that a backend's ports stand in, with the reason's; false: `others`. */
-static bool find_slot(KernelPorts *ports, const Backend *b, const kg_port ***port,
-                      const char ***why) {
-  if (!b->slot) return false;
-  if (strcmp(b->slot, "metal") == 0) *port = &ports->metal, *why = &ports->why.metal;
-  else if (strcmp(b->slot, "cuda") == 0) *port = &ports->cuda, *why = &ports->why.cuda;
-  else if (strcmp(b->slot, "rocm") == 0) *port = &ports->rocm, *why = &ports->why.rocm;
-  else return false;
-  return true;
-}
-
 static void slot_set(Kernel *k, const Port *p, const kg_port *launch, const char *reason) {
-  const kg_port **port;
-  const char **why;
-  if (find_slot(&k->slots, p->backend, &port, &why)) {
-    *port = launch;
-    *why = reason;
+  const struct { const kg_port **port; const char **why; } field[KERNEL_SLOTS] = {
+      {&k->slots.metal, &k->slots.why.metal},
+      {&k->slots.cuda, &k->slots.why.cuda},
+      {&k->slots.rocm, &k->slots.why.rocm},
+  }; /* by kernel_slots */
+  const int slot = backend_slot(p->backend);
+  if (slot >= 0) {
+    *field[slot].port = launch;
+    *field[slot].why = reason;
     return;
   }
   kg_other_port *other = k->others;

@@ -103,9 +103,7 @@ static const char *waves_text(unsigned waves) {
 
 static const char *read_body(Reader *r, Val v) {
   const char *path;
-  return val_string(r, v, "the body's file", &path)
-             ? spec_path_find(r, v, path, "templates/kernels")
-             : NULL;
+  return val_string(r, v, "the body's file", &path) ? spec_path_find(r, v, path) : NULL;
 }
 
 static void read_define(Reader *r, Port *p, Val table, const char *name) {
@@ -184,14 +182,21 @@ static void read_port_table(Reader *r, Port *p, Val v) {
              waves_text(p->backend->waves));
 }
 
+/* Where the specification does not say which backends it speaks of, that may be what is wrong. */
+static void missing(Reader *r, Val ports, const char *name) {
+  diag_add(r->d, val_place(r, ports), D_PORT_MISSING, ports.label, name, name, name);
+  if (!r->run->backends_said)
+    diag_note(r->d, "a specification that is not for every backend says so before its first "
+                    "kernel: backends { ... }");
+}
+
 static void read_port(Reader *r, Val ports, Port *p) {
   lua_State *L = r->L;
   const char *name = p->backend->name;
   const Val v = val_field(r, ports, name);
   const char *reason = spec_to_absent(L, v.at);
   p->absent = "";
-  if (val_nil(r, v))
-    diag_add(r->d, val_place(r, ports), D_PORT_MISSING, ports.label, name, name, name);
+  if (val_nil(r, v)) missing(r, ports, name);
   else if (spec_is_absent_word(L, v.at) || (reason && strspn(reason, " ") == strlen(reason)))
     diag_add(r->d, val_place(r, v), D_ABSENT_REASON, v.label);
   else if (reason) {
@@ -223,11 +228,15 @@ void spec_ports_read(Reader *r, Val top) {
     else if (key->len < sizeof name && strlen(key->string) == key->len &&
              spec_is_identifier(key->string))
       strcpy(name, key->string);
-    bool known = false;
+    bool known = false, there = false;
     for (int b = 0; b < r->run->backend_count; b++) known = known || strcmp(names[b], name) == 0;
+    for (int b = 0; b < r->run->there_count; b++)
+      there = there || strcmp(r->run->there[b]->name, name) == 0;
     const Where *w = where_key(ports.where, name);
     const Place at = { k->file, w ? w->line : ports.line, 0 };
-    if (!known)
+    if (!known && there)
+      diag_add(r->d, at, D_PORT_UNSPOKEN, ports.label, arena_strdup(r->a, name));
+    else if (!known)
       diag_add(r->d, at, D_PORT_UNKNOWN, ports.label, arena_strdup(r->a, name),
                spec_suggest(r->a, name, names, r->run->backend_count));
   }

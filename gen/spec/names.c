@@ -10,20 +10,6 @@
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-/* portable.h's words and the library's operations across lanes, sorted. */
-static const char *const language_words[] = {
-  "GLOBAL", "INF", "LOCAL", "NOT_A_NUMBER", "PRIVATE", "WAVE", "abs", "ballot", "barrier", "bf16",
-  "bf16_of_bits", "bits", "bits16", "broadcast", "ceil", "cos", "exp", "exp2", "f16",
-  "f16_of_bits", "f32", "f32_of_bits", "f32x4", "fast_exp", "fast_exp2", "fast_log", "fast_log2",
-  "floor", "fma", "group_argmax", "group_max", "group_min", "group_scan", "group_sum", "group_x",
-  "group_y", "group_z", "i16", "i32", "i64", "i8", "isnan", "lane", "lanes", "lanes_before",
-  "lanes_count", "lanes_first", "lanes_has", "load4", "load4u", "log", "log2", "max", "min",
-  "mul_hi", "popcount", "rnd", "rsqrt", "shuffle_down", "shuffle_idx", "shuffle_up", "shuffle_xor",
-  "sin", "sqrt", "store4", "store4u", "tanh", "thread", "thread_x", "thread_y", "thread_z", "u16",
-  "u32", "u32x4", "u64", "u8", "wave_all", "wave_any", "wave_index", "wave_max", "wave_min",
-  "wave_scan", "wave_sum"
-};
-
 /* Keywords of C++ and of C, which no backend's table needs to repeat. */
 static const char *const keywords[] = {
   "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case",
@@ -43,18 +29,6 @@ static bool is_among(const char *s, const char *const *words, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (strcmp(s, words[i]) == 0) return true;
   return false;
-}
-
-/* Letters of ASCII only, whatever the locale says. */
-static bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-bool spec_is_identifier(const char *name) {
-  if (!is_letter(*name)) return false;
-  for (const char *c = name; *c; c++)
-    if (!is_letter(*c) && !(*c >= '0' && *c <= '9')) return false;
-  return true;
 }
 
 static const char *prefix_fault(const char *name) {
@@ -78,7 +52,7 @@ static bool is_taken_word(Reader *r, Place at, const char *label, const char *na
   const char *prefix = prefix_fault(name);
   const Backend *b = who_reserves(r->run, name);
   const kg_dtype dtype = kg_dtype_find(name);
-  if (is_among(name, language_words, COUNT(language_words)) ||
+  if (words_find(r->run->words, name, (int)strlen(name)) ||
       (dtype < KG_DTYPES && strcmp(kg_dtype_name(dtype), name) == 0))
     diag_add(r->d, at, D_NAME_LANGUAGE, label, name);
   else if (is_among(name, keywords, COUNT(keywords)))
@@ -119,25 +93,34 @@ static const char *path_fault(const char *path) {
   return strpbrk(path, "\"\\") ? "has a quote or a backslash" : NULL; /* it stands in #line "..." */
 }
 
-const char *spec_path_find(Reader *r, Val v, const char *path, const char *below) {
-  const char *fault = path_fault(path);
+/* The folder of the file that holds the kernel, from the specification's own folder on; "" for
+** that. */
+static const char *kernel_folder(const Reader *r) {
+  const char *own = spec_folder_of(r->a, r->k->file);
+  const size_t len = strlen(r->k->folder);
+  if (strncmp(own, r->k->folder, len) != 0) return "";
+  own += len;
+  return own + (*own == '/');
+}
+
+const char *spec_path_find(Reader *r, Val v, const char *path) {
+  const char *fault = path_fault(path), *beside = kernel_folder(r);
   if (fault) {
     diag_add(r->d, val_place(r, v), D_PATH, v.label, path, fault);
     return NULL;
   }
-  const char *tries[2] = { path, spec_joined(r->a, below, path) };
-  for (int i = 0; i < 2; i++) {
+  const char *tries[2] = { spec_joined(r->a, beside, path), path }, *looked = "";
+  for (int i = *beside ? 0 : 1; i < 2; i++) {
     struct stat st;
     const char *opened = spec_joined(r->a, r->k->folder, tries[i]);
-    if (stat(opened, &st) != 0) continue;
-    if (S_ISREG(st.st_mode)) return tries[i];
-    if (i == 0 && S_ISDIR(st.st_mode))
-      diag_add(r->d, val_place(r, v), D_PATH, v.label, path, "is a directory");
-    else diag_add(r->d, val_place(r, v), D_PATH, v.label, path, "is no regular file");
-    return NULL;
+    if (stat(opened, &st) == 0) {
+      if (S_ISREG(st.st_mode)) return tries[i];
+      diag_add(r->d, val_place(r, v), D_PATH, v.label, path,
+               S_ISDIR(st.st_mode) ? "is a directory" : "is no regular file");
+      return NULL;
+    }
+    looked = arena_printf(r->a, "%s%s%s", looked, *looked ? " and " : "", opened);
   }
-  diag_add(r->d, val_place(r, v), D_FILE_MISSING, v.label, path,
-           arena_printf(r->a, "%s and %s", spec_joined(r->a, r->k->folder, tries[0]),
-                        spec_joined(r->a, r->k->folder, tries[1])));
+  diag_add(r->d, val_place(r, v), D_FILE_MISSING, v.label, path, looked);
   return NULL;
 }

@@ -6,13 +6,15 @@
 **   where.c    where in the file a field of a kernel's table stands
 **   sandbox.c  the Lua state: what a specification may call, and how long and how large it
 **                   may be
-**   words.c    the words of the specification language (kernel, dim, const, absent,
-**                   ceil_div ...)
+**   run.c      where a run is, what it has used, a table's keys, words for messages
+**   raw.c      what the words record: expressions (dim, const, ceil_div ...), unknown values
+**   words.c    the other words of the specification language (kernel, absent, dtypes ...)
 **   values.c   Lua values to C ones, each with its own complaint
 **   kernel.c   one kernel's table: types, constants, dims, inputs, outputs, scalars
 **   launch.c   its launch, wave, ports
+**   backends.c which backends a specification speaks of
 **   trial.c    its numerics, reference and cases
-**   path.c     kernels that are needed together
+**   sets.c     kernels that are needed together
 **   names.c    which names a kernel may use
 **   check.c    what must hold between the parts of a kernel
 **
@@ -68,11 +70,23 @@ typedef struct SpecHead {
   bool done;
 } SpecHead;
 
+struct SpecRun;
+/* Who reads the tables that words are given: handed in, since the readers use the words. */
+typedef struct SpecReaders {
+  void (*kernel)(struct SpecRun *run, const SpecHead *head, int table);
+  void (*set)(struct SpecRun *run, Place at, int table);
+  void (*backends)(struct SpecRun *run, Place at, int table);
+} SpecReaders;
+
 typedef struct SpecRun {
   Arena *a;
   Arena *scratch; size_t scratch_bytes; /* emptied after each kernel; what of it counts as memory */
   Diags *d;
-  const Backend *const *backends; int backend_count;
+  const Words *words;
+  const Backend *const *there; int there_count; /* every backend that there is */
+  const Backend *const *backends; int backend_count; /* that the specification speaks of */
+  bool backends_said; Place backends_at;
+  const SpecReaders *read;
   const char *file, *folder;
   lua_State *L;
   size_t memory;    /* bytes held by Lua and by recorded expressions */
@@ -88,12 +102,28 @@ typedef struct SpecRun {
   int variable_count, variable_room; SpecVariable *variables;
   int place_count, place_room; Place *places; /* of recorded operators */
   int kernel_count, kernel_room; Kernel **kernels;
-  int path_count, path_room; Path **paths;
+  int set_count, set_room; KernelSet **sets;
 } SpecRun;
+
+/* ---- run.c ------------------------------------------------------------------------------ */
 
 SpecRun *spec_run(lua_State *L);
 /* Grows an arena-owned list by one; the entry is new and zero. */
 void *spec_grow(Arena *a, void *list, int count, int *room, size_t size);
+/* The line of the specification that is being run. */
+Place spec_here(SpecRun *run);
+/* Ends the run, for the first reason there is. */
+void spec_stop(SpecRun *run, SpecStop why);
+bool spec_over(SpecRun *run, size_t more); /* so many bytes more are too many */
+void spec_charge(SpecRun *run, size_t bytes); /* counts memory outside Lua against the limit */
+/* Sorted copies of a table's keys, in scratch: integers, then strings (byte order).  Others are
+** counted only. */
+typedef struct Key { bool is_string; lua_Integer number; const char *string; size_t len; } Key;
+Key *spec_keys(SpecRun *run, int table, int *count, int *others);
+const char *spec_kind(lua_State *L, int at); /* "a number", "nothing" */
+const char *spec_float_text(Arena *a, double x); /* 256.0 */
+/* "; did you mean 'x'?" or "" */
+const char *spec_suggest(Arena *a, const char *word, const char *const *names, int n);
 
 /* ---- source.c --------------------------------------------------------------------------- */
 
@@ -101,6 +131,7 @@ void *spec_grow(Arena *a, void *list, int count, int *room, size_t size);
 SpecSource *spec_source_read(SpecRun *run, const char *path);
 /* The first byte that is no UTF-8, or len. */
 size_t spec_utf8_bad(const char *s, size_t len);
+bool spec_is_identifier(const char *name);
 const char *spec_folder_of(Arena *a, const char *path); /* "" for a bare name */
 const char *spec_joined(Arena *a, const char *folder, const char *path);
 
@@ -123,28 +154,21 @@ bool spec_sandbox_open(SpecRun *run);
 bool spec_sandbox_run(SpecRun *run, SpecSource *source);
 /* Runs a C function in protected mode, for what must not escape by longjmp. */
 bool spec_protected(SpecRun *run, lua_CFunction f, void *argument);
-/* The line of the specification that is being run. */
-Place spec_here(SpecRun *run);
-void spec_charge(SpecRun *run, size_t bytes); /* counts memory outside Lua against the limit */
 
-/* ---- words.c ---------------------------------------------------------------------------- */
+/* ---- raw.c ------------------------------------------------------------------------------ */
 
 /* An expression as recorded has no text, and may serve several kernels: a variable's number is into
 ** run->variables, and an operator's value is into run->places. */
-void spec_words_open(SpecRun *run, int words); /* fills the table of words at that stack index */
+void spec_raw_open(SpecRun *run, int words); /* their words, into the table at that stack index */
 const kg_expr *spec_to_expr(lua_State *L, int at); /* as recorded; NULL: no expression */
 bool spec_is_poison(lua_State *L, int at);         /* a value that was complained of already */
 void spec_push_poison(lua_State *L);
+
+/* ---- words.c ---------------------------------------------------------------------------- */
+
+void spec_words_open(SpecRun *run, int words); /* fills the table of words at that stack index */
 const char *spec_to_absent(lua_State *L, int at);  /* the reason; NULL: no absent */
 bool spec_is_absent_word(lua_State *L, int at);    /* `absent` itself, with no reason */
-const char *spec_kind(lua_State *L, int at); /* "a number", "nothing" */
-const char *spec_float_text(Arena *a, double x); /* 256.0 */
-/* "; did you mean 'x'?" or "" */
-const char *spec_suggest(Arena *a, const char *word, const char *const *names, int n);
-/* Sorted copies of a table's keys, in scratch: integers, then strings (byte order).  Others are
-** counted only. */
-typedef struct Key { bool is_string; lua_Integer number; const char *string; size_t len; } Key;
-Key *spec_keys(SpecRun *run, int table, int *count, int *others);
 
 /* ---- values.c --------------------------------------------------------------------------- */
 
@@ -201,14 +225,15 @@ void spec_tolerance_read(Reader *r, Val v, Tolerance *out);
 void spec_trial_read(Reader *r, Val top);
 /* Whether a parameter may be called so; no symbol of the kernel is yet. */
 bool spec_name_free(Reader *r, Val v, const char *name);
-bool spec_is_identifier(const char *name);
-/* A path in the specification to a file: beside it, or in the given folder below it.  NULL: said in
-** d. */
-const char *spec_path_find(Reader *r, Val v, const char *path, const char *below);
+/* A path in the specification to a file, from the folder of the file that holds the kernel, or else
+** from the specification's own folder, which includes are from too.  The result is from the latter.
+** NULL: said in d. */
+const char *spec_path_find(Reader *r, Val v, const char *path);
 void spec_kernel_check(Reader *r, Val top);
 void spec_case_check(Reader *r, Val v, const Case *c);
 void spec_kernels_check(SpecRun *run);
-void spec_path_read(SpecRun *run, Place at, int table);
-void spec_paths_check(SpecRun *run); /* once all kernels are known */
+void spec_backends_read(SpecRun *run, Place at, int table);
+void spec_set_read(SpecRun *run, Place at, int table);
+void spec_sets_check(SpecRun *run); /* once all kernels are known */
 
 #endif

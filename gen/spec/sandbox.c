@@ -12,44 +12,7 @@
 
 enum { HOOK_STEPS = 1000 };
 
-SpecRun *spec_run(lua_State *L) { return *(SpecRun **)lua_getextraspace(L); }
-
 /* ---- memory ---------------------------------------------------------------------------------- */
-
-Place spec_here(SpecRun *run) {
-  Place at = { run->file, 0, 0 };
-  lua_Debug ar;
-  for (int level = 0; lua_getstack(run->L, level, &ar); level++) {
-    lua_getinfo(run->L, "Sl", &ar);
-    const int source =
-        ar.source[0] == '=' ? atoi(ar.source + 1) : -1; /* chunks are named by number */
-    if (ar.currentline < 1 || source < 0 || source >= run->source_count) continue;
-    return (Place){ run->sources[source]->path, ar.currentline, 0 };
-  }
-  return at;
-}
-
-static void stop(SpecRun *run, SpecStop why) {
-  if (run->stop != STOP_NOT) return;
-  run->stop = why;
-  if (run->L) run->stop_at = spec_here(run);
-}
-
-/* Lua answers a first refusal by collecting all garbage and asking again: only the second one
-** counts. */
-static bool over(SpecRun *run, size_t more) {
-  const size_t most = (size_t)SPEC_MEMORY_MIB << 20;
-  if (more > most || run->memory > most - more) {
-    if (run->refused) stop(run, STOP_MEMORY);
-    if (!run->refused && run->L) run->refused_at = spec_here(run);
-    run->refused = true;
-    return true;
-  }
-  run->refused = false;
-  if (run->traffic < (uint64_t)SPEC_TRAFFIC_GIB << 30) return false;
-  stop(run, STOP_TRAFFIC);
-  return true;
-}
 
 static void *allocate(void *ud, void *block, size_t old, size_t new) {
   SpecRun *run = ud;
@@ -59,7 +22,7 @@ static void *allocate(void *ud, void *block, size_t old, size_t new) {
     run->memory -= old;
     return NULL;
   }
-  if (new > old && over(run, new - old)) return NULL;
+  if (new > old && spec_over(run, new - old)) return NULL;
   void *p = realloc(block, new);
   if (!p) return NULL;
   run->memory = run->memory - old + new;
@@ -67,22 +30,13 @@ static void *allocate(void *ud, void *block, size_t old, size_t new) {
   return p;
 }
 
-void spec_charge(SpecRun *run, size_t bytes) {
-  if (over(run, bytes)) {
-    stop(run, STOP_MEMORY);
-    luaL_error(run->L, "stopped");
-  }
-  run->memory += bytes;
-  run->traffic += bytes;
-}
-
 static void count_steps(lua_State *L, lua_Debug *ar) {
   (void)ar;
   SpecRun *run = spec_run(L);
   run->steps += HOOK_STEPS;
-  if (run->steps > SPEC_MILLION_STEPS * INT64_C(1000000)) stop(run, STOP_STEPS);
-  else if (clock() - run->started > SPEC_SECONDS * CLOCKS_PER_SEC) stop(run, STOP_SECONDS);
-  else if (diags_errors(run->d) > SPEC_FAULTS) stop(run, STOP_FAULTS);
+  if (run->steps > SPEC_MILLION_STEPS * INT64_C(1000000)) spec_stop(run, STOP_STEPS);
+  else if (clock() - run->started > SPEC_SECONDS * CLOCKS_PER_SEC) spec_stop(run, STOP_SECONDS);
+  else if (diags_errors(run->d) > SPEC_FAULTS) spec_stop(run, STOP_FAULTS);
   if (run->stop != STOP_NOT) luaL_error(L, "stopped");
 }
 
@@ -121,40 +75,6 @@ static int safe_format(lua_State *L) {
   lua_insert(L, 1);
   lua_call(L, n, 1);
   return 1;
-}
-
-static int by_key(const void *x, const void *y) {
-  const Key *p = x, *q = y;
-  if (p->is_string != q->is_string) return p->is_string ? 1 : -1;
-  if (!p->is_string) return p->number < q->number ? -1 : p->number > q->number;
-  const int d = memcmp(p->string, q->string, p->len < q->len ? p->len : q->len);
-  return d ? d : p->len < q->len ? -1 : p->len > q->len;
-}
-
-Key *spec_keys(SpecRun *run, int table, int *count, int *others) {
-  lua_State *L = run->L;
-  table = lua_absindex(L, table);
-  luaL_checkstack(L, 4, NULL);
-  int n = 0;
-  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) n++;
-  spec_charge(run, (size_t)n * sizeof(Key)); /* scripts can ask for this in a loop */
-  run->scratch_bytes += (size_t)n * sizeof(Key);
-  Key *keys = arena_alloc(run->scratch, (size_t)n * sizeof *keys);
-  *count = *others = 0;
-  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
-    Key *k = &keys[*count];
-    if (lua_isinteger(L, -2)) k->number = lua_tointeger(L, -2);
-    else if (lua_type(L, -2) == LUA_TSTRING) {
-      k->is_string = true;
-      k->string = lua_tolstring(L, -2, &k->len); /* kept alive by the table */
-    } else {
-      (*others)++;
-      continue;
-    }
-    (*count)++;
-  }
-  qsort(keys, (size_t)*count, sizeof *keys, by_key);
-  return keys;
 }
 
 /* Upvalues: the table, the list of its keys, the place in it. */

@@ -32,6 +32,19 @@ size_t spec_utf8_bad(const char *s, size_t len) {
   return len;
 }
 
+/* Letters of ASCII only, whatever the locale says. */
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool spec_is_identifier(const char *name) {
+  if (!is_letter(*name)) return false;
+  for (const char *c = name; *c; c++)
+    if (!is_letter(*c) && !(*c >= '0' && *c <= '9')) return false;
+  return true;
+}
+
+
 const char *spec_folder_of(Arena *a, const char *path) {
   const char *slash = strrchr(path, '/');
   if (!slash) return "";

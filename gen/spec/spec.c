@@ -1,16 +1,6 @@
 /* spec.c: spec_load, a specification as a whole.  See spec.h for its contract and read.h for its
 ** parts. */
-#include <string.h>
-
 #include "spec/read.h"
-
-void *spec_grow(Arena *a, void *list, int count, int *room, size_t size) {
-  if (count < *room) return list;
-  *room = *room ? *room * 2 : 16;
-  void *larger = arena_alloc(a, (size_t)*room * size);
-  if (count) memcpy(larger, list, (size_t)count * size);
-  return larger;
-}
 
 static int run_file(lua_State *L) {
   SpecRun *run = spec_run(L);
@@ -26,20 +16,29 @@ static Spec *result(SpecRun *run) {
                   .folder = run->folder,
                   .kernel_count = run->kernel_count,
                   .kernels = run->kernels,
-                  .path_count = run->path_count,
-                  .paths = run->paths,
+                  .set_count = run->set_count,
+                  .sets = run->sets,
+                  .backend_count = run->backend_count,
+                  .backends = run->backends,
                   .read_files = files,
                   .read_count = run->source_count };
   return spec;
 }
 
-Spec *spec_load(Arena *a, const char *path, const Backend *const *backends, int backend_count,
-                Diags *d) {
+Spec *spec_load(Arena *a, const char *path, const Words *words, const Backend *const *backends,
+                int backend_count, Diags *d) {
   if (backend_count > MAX_BACKENDS)
     die("%d backends; spec.h has room for %d", backend_count, (int)MAX_BACKENDS);
-  SpecRun run = {
-    .a = a, .scratch = arena_new(), .d = d, .backends = backends, .backend_count = backend_count
-  };
+  static const SpecReaders readers = { spec_kernel_read, spec_set_read, spec_backends_read };
+  SpecRun run = { .a = a,
+                  .scratch = arena_new(),
+                  .d = d,
+                  .words = words,
+                  .there = backends,
+                  .there_count = backend_count,
+                  .backends = backends,
+                  .backend_count = backend_count,
+                  .read = &readers };
   const int before = diags_errors(d);
   run.file = arena_strdup(a, path);
   run.folder = spec_folder_of(a, run.file);
@@ -51,7 +50,7 @@ Spec *spec_load(Arena *a, const char *path, const Backend *const *backends, int 
   for (int i = 0; i < run.head_count; i++)
     if (!run.heads[i]->done) diag_add(d, run.heads[i]->at, D_KERNEL_UNFINISHED, run.heads[i]->name);
   spec_kernels_check(&run);
-  spec_paths_check(&run);
+  spec_sets_check(&run);
   if (run.head_count == 0 && diags_errors(d) == before)
     diag_add(d, (Place){ run.file, 0, 0 }, D_NO_KERNEL);
   return run.kernel_count > 0 || diags_errors(d) == before ? result(&run) : NULL;

@@ -8,6 +8,7 @@
 #define KGEN_SPEC_SPEC_H
 
 #include "base/diag.h"
+#include "base/lex.h"
 #include "model/expr.h"
 #include "model/instance.h"
 #include "model/kernel.h"
@@ -40,6 +41,8 @@ bool expr_is_int(const kg_expr *e, int64_t value); /* this number, and nothing e
 bool expr_same(const kg_expr *x, const kg_expr *y);
 /* Checked 64-bit; false on overflow, division by zero.  values by variable (model/kernel.h). */
 bool expr_eval(const kg_expr *e, const int64_t *values, int64_t *out);
+
+struct Words;
 
 /* ---- the specification ----------------------------------------------------------------------- */
 
@@ -117,28 +120,30 @@ typedef struct Kernel {
 void kernel_room(Arena *a, Kernel *k);
 
 /* Kernels that a caller needs together: one predicate says whether a device has them all. */
-typedef struct Path {
+typedef struct KernelSet {
   const char *name;
   Place at;
   int kernel_count;
   const char **kernels; /* names, in the specification's order of the list */
-} Path;
+} KernelSet;
 
 typedef struct Spec {
   const char *file;     /* as given */
   const char *folder;
   int kernel_count;
   Kernel **kernels;     /* in the file's order */
-  int path_count;
-  Path **paths;         /* likewise */
+  int set_count;
+  KernelSet **sets;     /* likewise */
+  int backend_count;
+  const struct Backend *const *backends; /* that it speaks of: a port of each in every kernel */
   const char *const *read_files; /* the spec, its includes: for the depfile */
   int read_count;
 } Spec;
 
-/* Reads a specification file, sandboxed.  Every fault found is in d; NULL when the file could not
-** be read as Lua at all. */
-Spec *spec_load(Arena *a, const char *path, const struct Backend *const *backends,
-                int backend_count, Diags *d);
+/* Reads a specification file, sandboxed.  words: those of the kernel language, which name no
+** parameter.  Every fault found is in d; NULL when the file could not be read as Lua at all. */
+Spec *spec_load(Arena *a, const char *path, const struct Words *words,
+                const struct Backend *const *backends, int backend_count, Diags *d);
 
 /* ---- instance.c: instances and ports --------------------------------------------------------- */
 
@@ -177,16 +182,17 @@ const char *path_from_spec(const Spec *s, const char *path);
 const char *path_opened(Arena *a, const Spec *s, const char *path);
 
 
-/* ---- backend.c: a backend is data (templates/<name>.lua) ------------------------------------- */
+/* ---- backend.c: a backend is data (templates/backends/<name>.lua) ---------------------------- */
 
 typedef struct Pair { const char *name, *text; } Pair;
 
 typedef struct Backend {
   const char *name; /* "hip": also the folder under generated/ and the name in a spec's ports */
   const char *title;       /* "HIP" */
-  const char *slot;        /* field of KernelPorts ("rocm"), or NULL: in `others` */
+  const char *slot;        /* one of kernel_slots ("rocm"), or NULL: in `others` */
   const char *extension;   /* "hip" */
   const char *file;        /* the table's own path */
+  const char **files; int file_count; /* it and its bases, for the depfile */
   unsigned waves;
   int order;               /* place in tables: metal 1, cuda 2, hip 3 */
   struct { uint32_t shared, threads, buffers; uint64_t groups[3]; } limits; /* 0: none */
@@ -194,18 +200,65 @@ typedef struct Backend {
   const char **reserved; int reserved_count;   /* identifiers a body must not declare */
   Pair *spell;
   int spell_count; /* word -> spelling, token by token ("" removes the word) */
+  Pair *names; int name_count; /* what pieces of a base call things: their ${holes} */
   Pair *index; int index_count;                /* thread_x, group_x ... -> spelling in the entry */
   Pair *pieces;
   int piece_count; /* name -> text; written, in this order, when the name is used */
   Pair *tail;
   int tail_count; /* entry parameters, there when `index` uses their name */
   Pair *text;
-  int text_count; /* head, guard, entry_open, ...: see templates/hip.lua for each hole */
+  int text_count; /* head, guard, entry_open, ...: see templates/backends/base.lua for each hole */
 } Backend;
 
-/* All templates/..lua, by `order`, then name.  Faults in d. */
-const Backend **backends_load(Arena *a, const char *templates, int *count, Diags *d);
+/* All of backends/ below the templates, by `order`, then name.  words: each of them must be
+** accounted for.  Faults in d. */
+const Backend **backends_load(Arena *a, const char *templates, const struct Words *words,
+                              int *count, Diags *d);
+/* The named fields of KernelPorts, in its order. */
+enum { KERNEL_SLOTS = 3 };
+extern const char *const kernel_slots[KERNEL_SLOTS];
+int backend_slot(const Backend *b); /* which of them; -1: among the others */
 const char *backend_text(const Backend *b, const char *name); /* NULL: not given */
 const char *pair_find(const Pair *pairs, int count, const char *name);
+
+/* ---- language.c: the words of the kernel language, as portable.h declares them ------------------ */
+
+/* Words that tell a thread who it is, as bits.  Each has a meaning of its own here: how it differs
+** from thread to thread (uniform.c), and where the entry declares it (emit.c). */
+#define INDEX_WORD_LIST(WORD) \
+  WORD(THREAD, "thread") \
+  WORD(THREAD_X, "thread_x") WORD(THREAD_Y, "thread_y") WORD(THREAD_Z, "thread_z") \
+  WORD(GROUP_X, "group_x") WORD(GROUP_Y, "group_y") WORD(GROUP_Z, "group_z") \
+  WORD(LANE, "lane") WORD(WAVE_INDEX, "wave_index")
+typedef enum IndexWord {
+#define WORD(symbol, name) IX_##symbol,
+  INDEX_WORD_LIST(WORD)
+#undef WORD
+  INDEX_WORDS
+} IndexWord;
+extern const char *const index_word[INDEX_WORDS];
+
+/* What portable.h marks at a word; it says what each means. */
+enum {
+  WORD_INDEX = 1,
+  WORD_LANES = 2,
+  WORD_AGREED = 4,
+  WORD_OF_LANE = 8,
+  WORD_GROUP = 16,
+  WORD_FOUR = 32,
+  WORD_LIBRARY = 64, /* a function of lib/ */
+  WORD_MARKS = 7
+};
+typedef struct WordMark { const char *name; unsigned mark; } WordMark;
+extern const WordMark word_marks[WORD_MARKS]; /* { "KG_INDEX", WORD_INDEX } ... */
+
+typedef struct Word { const char *name; unsigned marks; int line; } Word;
+typedef struct Words { const char *file; int count, room; Word *list; } Words;
+
+/* Reads portable.h, or its tokens; faults of it are in d. */
+void words_load(Arena *a, Words *w, const char *templates, Diags *d);
+void words_read(Arena *a, Words *w, const char *file, const Token *tokens, int count, Diags *d);
+const Word *words_find(const Words *w, const char *s, int len); /* NULL: no word */
+unsigned words_marks(const Words *w, const char *name);         /* 0 where there is no such word */
 
 #endif

@@ -263,7 +263,7 @@ void spec_trial_read(Reader *r, Val top) {
   const char *path;
   read_numerics(r, numerics);
   if (!val_nil(r, reference) && val_string(r, reference, "the reference's file", &path))
-    k->reference = spec_path_find(r, reference, path, "tests/reference");
+    k->reference = spec_path_find(r, reference, path);
   if (!val_nil(r, cases)) {
     if (val_nil(r, reference))
       diag_add(r->d, val_place(r, cases), D_CASE_NO_REFERENCE, cases.label);

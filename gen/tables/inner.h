@@ -10,7 +10,7 @@ void put_launcher(Buf *b, const Kernel *k);
 /* The comment that a generated C file begins with. */
 void put_banner(Buf *b, const Library *l, const char *what);
 void put_kernel_rule(Buf *b, const Kernel *k);
-/* "kg_text_hip_fused_xielu": the array in texts.c. */
+/* "kg_text_hip_fused_xielu": the array in what emit_texts gives. */
 const char *text_symbol(Arena *a, const Kernel *k, const Port *p);
 
 /* The matrix of ports as the three forms of `kgen ports` and PORTS.md have it. */

@@ -8,8 +8,6 @@
 #include "tables/ctext.h"
 #include "tables/tables.h"
 
-static const char *const named_slots[] = {"metal", "cuda", "rocm"};
-enum { SLOTS = 3 };
 
 /* ---- expressions: each distinct one of a kernel is a table of its own ------------------------ */
 
@@ -173,7 +171,7 @@ static void put_port(Tables *t, const Port *p) {
   Buf *b = t->b;
   const Kernel *k = t->k;
   static const char *const waves[] = {"0", "KG_WAVE32", "KG_WAVE64", "KG_WAVE32 | KG_WAVE64"};
-  buf_printf(b, "\nextern const char %s[];\n", text_symbol(t->a, k, p));
+  buf_printf(b, "\nextern const char %s[] KG_MAYBE;\n", text_symbol(t->a, k, p));
   buf_printf(b, "static const char *const %s_%s_options[] = {", k->name, p->backend->name);
   for (int i = 0; i < p->backend->option_count; i++) {
     put_c_string(b, p->backend->options[i]);
@@ -191,19 +189,13 @@ static void put_port(Tables *t, const Port *p) {
   buf_printf(b, "  .shared_bytes = %u,\n};\n", p->launch.shared_bytes);
 }
 
-static int slot_of(const Backend *backend) {
-  for (int i = 0; backend->slot && i < SLOTS; i++)
-    if (strcmp(backend->slot, named_slots[i]) == 0) return i;
-  return -1;
-}
-
 static void put_ports(Tables *t) {
   Buf *b = t->b;
   const Kernel *k = t->k;
-  const Port *slots[SLOTS] = {0};
+  const Port *slots[KERNEL_SLOTS] = {0};
   int others = 0;
   for (int i = 0; i < k->port_count; i++) {
-    const int slot = slot_of(k->ports[i].backend);
+    const int slot = backend_slot(k->ports[i].backend);
     if (slot >= 0)
       slots[slot] = &k->ports[i];
     else if (others++ == 0)
@@ -230,19 +222,19 @@ static void put_ports(Tables *t) {
     buf_puts(b, "NULL");
   buf_puts(b, ",\n");
   int empty = 0;
-  for (int i = 0; i < SLOTS; i++) {
+  for (int i = 0; i < KERNEL_SLOTS; i++) {
     if (slots[i] && !slots[i]->absent) {
-      buf_printf(b, "  .%s = &%s_%s_port,\n", named_slots[i], k->name, slots[i]->backend->name);
+      buf_printf(b, "  .%s = &%s_%s_port,\n", kernel_slots[i], k->name, slots[i]->backend->name);
     } else {
-      buf_printf(b, "  .%s = NULL,\n", named_slots[i]);
+      buf_printf(b, "  .%s = NULL,\n", kernel_slots[i]);
       empty++;
     }
   }
   if (empty) buf_puts(b, "  .why = {");
-  for (int i = 0; i < SLOTS; i++) {
+  for (int i = 0; i < KERNEL_SLOTS; i++) {
     if (slots[i] && !slots[i]->absent) continue;
-    buf_printf(b, ".%s = ", named_slots[i]);
-    put_c_string(b, slots[i] ? slots[i]->absent : "kgen was given no such backend");
+    buf_printf(b, ".%s = ", kernel_slots[i]);
+    put_c_string(b, slots[i] ? slots[i]->absent : "its specification does not name it");
     if (--empty)
       buf_puts(b, ", ");
     else
@@ -379,9 +371,9 @@ char *emit_tables(Arena *a, const Library *l) {
     put_block(&b, k);
     put_functions(&b, a, k);
   }
-  if (l->spec->path_count) buf_puts(&b, "\n/* ---- paths ---- */\n");
-  for (int i = 0; i < l->spec->path_count; i++) {
-    const Path *p = l->spec->paths[i];
+  if (l->spec->set_count) buf_puts(&b, "\n/* ---- paths ---- */\n");
+  for (int i = 0; i < l->spec->set_count; i++) {
+    const KernelSet *p = l->spec->sets[i];
     buf_printf(&b, "\nbool %s_available(const kg_device *device) {\n  return ", p->name);
     for (int n = 0; n < p->kernel_count; n++)
       buf_printf(&b, "%s%s_available(device)", n ? " && " : "", p->kernels[n]);

@@ -204,10 +204,10 @@ char *emit_header(Arena *a, const Library *l) {
     put_launcher(&b, k);
     buf_puts(&b, ";\n");
   }
-  if (l->spec->path_count)
+  if (l->spec->set_count)
     buf_puts(&b, "\n/* ---- paths: kernels that are needed together ---- */\n");
-  for (int i = 0; i < l->spec->path_count; i++) {
-    const Path *p = l->spec->paths[i];
+  for (int i = 0; i < l->spec->set_count; i++) {
+    const KernelSet *p = l->spec->sets[i];
     const char *all = p->kernels[0];
     for (int n = 1; n < p->kernel_count; n++)
       all = arena_printf(a, "%s%s %s", all, n + 1 < p->kernel_count ? "," : " and", p->kernels[n]);

@@ -286,8 +286,8 @@ char *emit_json(Arena *a, const Library *l) {
   json_close(&j);
   json_key(&j, "paths");
   json_open(&j, '[');
-  for (int i = 0; i < l->spec->path_count; i++) {
-    const Path *p = l->spec->paths[i];
+  for (int i = 0; i < l->spec->set_count; i++) {
+    const KernelSet *p = l->spec->sets[i];
     json_open_flat(&j, '{');
     put_text(&j, "name", p->name);
     json_key(&j, "kernels");

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "tables/output.h"
 #include "tables/tables.h"
 
@@ -30,34 +31,6 @@ typedef struct Found {
   mode_t mode;
   const char *why;
 } Found; /* why: what is in the way */
-
-/* The whole of a regular file, malloc'd; NULL with errno. */
-static char *read_all(const char *path, size_t *len) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  struct stat s;
-  char *text = NULL;
-  size_t have = 0;
-  *len = 0;
-  if (fd < 0) return NULL;
-  if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && (text = malloc((size_t)s.st_size + 1)) != NULL) {
-    for (ssize_t n; have < (size_t)s.st_size; have += (size_t)n) {
-      n = read(fd, text + have, (size_t)s.st_size - have);
-      if (n < 0 && errno == EINTR)
-        n = 0;
-      else if (n <= 0)
-        break;
-    }
-    if (have < (size_t)s.st_size) { /* shrank meanwhile, or unreadable */
-      free(text);
-      text = NULL;
-    }
-  }
-  const int error = errno;
-  close(fd);
-  errno = error;
-  *len = have;
-  return text;
-}
 
 static const char *kind_text(mode_t mode) {
   return S_ISDIR(mode) ? "a directory is in the way"
@@ -76,7 +49,7 @@ static Found look(const char *path, const Output *o) {
   }
   if (!S_ISREG(s.st_mode)) return (Found){IN_THE_WAY, 0, kind_text(s.st_mode)};
   size_t len;
-  char *text = read_all(path, &len);
+  char *text = kg_read_file(path, &len);
   if (!text) return (Found){EDITED, s.st_mode & 0777, NULL};
   const bool same = len == o->len && memcmp(text, o->text, len) == 0;
   const State state = same ? SAME : content_holds(text, len) ? STALE : EDITED;
@@ -159,7 +132,7 @@ static Walk orphans(Arena *a, const Library *l, const char *folder) {
 static bool is_own(const char *path) {
   struct stat s;
   size_t len;
-  char *text = lstat(path, &s) == 0 && S_ISREG(s.st_mode) ? read_all(path, &len) : NULL;
+  char *text = lstat(path, &s) == 0 && S_ISREG(s.st_mode) ? kg_read_file(path, &len) : NULL;
   const bool own = text && content_holds(text, len) && memmem(text, len, "kgen", 4);
   free(text);
   return own;
@@ -278,17 +251,6 @@ static const char *folder_of(Arena *a, const char *path) {
   return slash ? arena_strndup(a, path, (size_t)(slash - path)) : ".";
 }
 
-static bool write_all(int fd, const char *text, size_t len) {
-  while (len) {
-    const ssize_t n = write(fd, text, len);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    text += n;
-    len -= (size_t)n;
-  }
-  return true;
-}
-
 static bool stage_one(Stage *s, const Output *o, const char *path, const Found *f) {
   const char *folder = folder_of(s->a, path), *slash = strrchr(path, '/');
   if (f->state == IN_THE_WAY) return refuse(s, path, f->why);
@@ -303,7 +265,7 @@ static bool stage_one(Stage *s, const Output *o, const char *path, const Found *
   s->count++;
   if (f->state != MISSING)
     (void)!fchmod(t->fd, f->mode); /* a folder that keeps no modes is no reason to stop */
-  if (!write_all(t->fd, o->text, o->len)) return refuse(s, path, strerror(errno));
+  if (!kg_write_all(t->fd, o->text, o->len)) return refuse(s, path, strerror(errno));
   return true;
 }
 
@@ -445,7 +407,7 @@ bool output_file(const char *path, const char *text, size_t len, const char **wh
   const char *temporary = arena_printf(a, "%s/.%s.kgen-%ld", folder_of(a, path),
                                        slash ? slash + 1 : path, (long)getpid());
   const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  bool done = fd >= 0 && write_all(fd, text, len);
+  bool done = fd >= 0 && kg_write_all(fd, text, len);
   if (!done) *why = strerror(errno);
   if (fd >= 0 && close(fd) != 0 && done) {
     *why = strerror(errno);

@@ -161,8 +161,8 @@ char *emit_ports_md(Arena *a, const Library *l) {
   put_section(&b, &overrides, "Ports with something of their own",
               "Where a backend differs from the kernel's specification on purpose.", 4,
               (const char *const[]){"kernel", "backend", "differs in", "why"});
-  for (int i = 0; i < l->spec->path_count; i++) {
-    const Path *p = l->spec->paths[i];
+  for (int i = 0; i < l->spec->set_count; i++) {
+    const KernelSet *p = l->spec->sets[i];
     const char *all = p->kernels[0];
     for (int n = 1; n < p->kernel_count; n++)
       all = arena_printf(a, "%s, %s", all, p->kernels[n]);

@@ -1,5 +1,5 @@
-/* tables.h: what is written beside the device texts (kernels.h, kernels.c, texts.c, kernels.json, PORTS.md), and how
-** all of it comes into the output folder. */
+/* tables.h: what is written beside the device texts (kernels.h, kernels.c, kernels.json,
+** PORTS.md), and how all of it comes into the output folder. */
 #ifndef KGEN_TABLES_TABLES_H
 #define KGEN_TABLES_TABLES_H
 
@@ -15,17 +15,18 @@ typedef struct Output {
 /* The whole run's result.  facts[kernel][port], NULL where absent. */
 typedef struct Library {
   const Spec *spec;
-  const Backend *const *backends; int backend_count;
+  const Backend *const *backends; int backend_count; /* the specification's */
   Facts ***facts;
   int output_count; Output *outputs;
 } Library;
 
-/* kernels.h, kernels.c, texts.c, kernels.json, PORTS.md. */
+/* kernels.h, kernels.c, kernels.json, PORTS.md. */
 char *emit_header(Arena *a, const Library *l);
 char *emit_tables(Arena *a, const Library *l);
-char *emit_texts(Arena *a, const Library *l); /* after the device texts are in l->outputs */
 char *emit_json(Arena *a, const Library *l);
 char *emit_ports_md(Arena *a, const Library *l);
+/* The device texts in l->outputs as a C file, to be linked beside kernels.c. */
+char *emit_texts(Arena *a, const Library *l);
 
 
 const Output *library_output(const Library *l, const char *path); /* NULL: not an output */

@@ -1,5 +1,7 @@
-/* texts.c: generated/texts.c.  Every device text as a C string, line for line, so that a diff of
-** one is a diff of the other. */
+/* texts.c: the device texts as C strings, line for line, for `kgen --embed`.
+**
+** The texts are committed as files of their own; what a program links is made of them when it is
+** built, so that no diff shows a text twice. */
 #include <string.h>
 
 #include "tables/ctext.h"
@@ -23,7 +25,7 @@ static void put_line(Buf *b, const char *s, size_t len) {
 
 char *emit_texts(Arena *a, const Library *l) {
   Buf b = {0};
-  put_banner(&b, l, "texts.c: the device texts of kernels.c, each as its own file has it.");
+  put_banner(&b, l, "The device texts of kernels.c, each as its own file has it: link this beside it.");
   buf_puts(&b, "\n/* Adjacent literals join into one array, which may pass the length that C11 "
                "promises for a single literal. */\n");
   for (int i = 0; i < l->spec->kernel_count; i++)
@@ -48,5 +50,6 @@ char *emit_texts(Arena *a, const Library *l) {
     }
   char *text = arena_strndup(a, b.s, b.len);
   buf_free(&b);
+  content_stamp(text, strlen(text));
   return text;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device.h"
 #include "devices/code_object.h"
 #include "model/block.h"
 #include "verify/verify.h"
@@ -175,16 +176,9 @@ static void check_limits(Verify *v, int number, const Job *job, const char *text
                  b->limits.threads);
 }
 
-/* From the first error's line on: warnings can stand before it. */
-static const char *first_error(const char *log) {
-  const char *e = strstr(log, "error:");
-  while (e != NULL && e > log && e[-1] != '\n') e--;
-  return e != NULL ? e : log;
-}
-
 static const char *log_of(const Compiled *r) {
   if (r->status == KG_COMPILE_FAILED && r->log != NULL && r->log[0] != 0)
-    return first_error(r->log);
+    return kg_first_error(r->log);
   return r->error.message;
 }
 

@@ -87,18 +87,9 @@ int compilers_count(const Compilers *all) {
 
 Compiler *compilers_get(Compilers *all, int i) { return &all->compiler[i]; }
 
-Compiler *compilers_find(Compilers *all, const char *name) {
-  for (int i = 0; i < ROWS; i++)
-    if (strcmp(rows[i].name, name) == 0) return &all->compiler[i];
-  return NULL;
-}
-
 const char *compiler_name(const Compiler *c) { return c->row->name; }
 const char *compiler_backend(const Compiler *c) { return c->row->backend; }
 const char *compiler_title(const Compiler *c) { return c->title; }
-const char *compiler_identity(const Compiler *c) {
-  return c->hip != NULL ? kg_hip_compiler_identity(c->hip) : c->title;
-}
 
 /* ---- one of them ----------------------------------------------------------------------------- */
 

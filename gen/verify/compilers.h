@@ -3,9 +3,9 @@
 **   hiprtc                     AMD's, as the system has it
 **   hiprtc-5.7 -6.4 -7.2       AMD's of other generations, in the roots that gen/rocm-root makes
 **   nvrtc                      NVIDIA's
-**   clang-cuda                 clang for CUDA, to PTX, with templates/check/cuda.h in CUDA's place
+**   clang-cuda                 clang for CUDA, to PTX, with templates/backends/check/cuda.h in CUDA's place
 **   clang-metal                clang with address spaces as in Metal, and with
-**                              templates/check/metal/metal_stdlib in Metal's place
+**                              templates/backends/check/metal/metal_stdlib in Metal's place
 **
 ** None is started before it is asked for.  A Compiler may be used by threads at once. */
 #ifndef COMPILERS_H
@@ -22,7 +22,6 @@ Compilers *compilers_open(const char *templates, const char *roots);
 void compilers_close(Compilers *all);
 int compilers_count(const Compilers *all);
 Compiler *compilers_get(Compilers *all, int i);
-Compiler *compilers_find(Compilers *all, const char *name); /* NULL: none of that name */
 
 const char *compiler_name(const Compiler *c);    /* as above */
 const char *compiler_backend(const Compiler *c); /* whose texts it takes: "hip" */
@@ -32,8 +31,6 @@ const char *compiler_backend(const Compiler *c); /* whose texts it takes: "hip" 
 bool compiler_ready(Compiler *c, const char **why);
 
 /* The rest is for one that is ready. */
-const char *compiler_identity(
-    const Compiler *c); /* "hipRTC 5.2.21153 (libamdhip64.so.5.2.21153) ac72..." */
 const char *compiler_title(const Compiler *c); /* "hipRTC 5.2.21153" */
 bool compiler_knows(const Compiler *c, const char *target);
 

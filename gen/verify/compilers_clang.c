@@ -1,99 +1,32 @@
 /* compilers_clang.c: clang in the place of compilers that are not on this machine: CUDA's and
 ** Metal's. */
 #include <errno.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "child.h"
+#include "device.h"
 #include "verify/compilers_own.h"
 
-extern char **environ;
-
-/* ---- running a program ----------------------------------------------------------------------- */
-
-/* All of a file in memory, NUL-terminated; NULL: no memory. */
-static char *read_memory(int fd, size_t *bytes) {
-  struct stat st;
-  if (fstat(fd, &st) != 0) return NULL;
-  char *s = malloc((size_t)st.st_size + 1);
-  size_t at = 0;
-  while (s != NULL && at < (size_t)st.st_size) {
-    const ssize_t n = pread(fd, s + at, (size_t)st.st_size - at, (off_t)at);
-    if (n <= 0) break;
-    at += (size_t)n;
-  }
-  if (s != NULL) s[at] = '\0';
-  if (bytes != NULL) *bytes = at;
-  return s;
-}
-
-static bool fill(int fd, const char *s) {
-  for (size_t left = strlen(s); left > 0;) {
-    const ssize_t n = write(fd, s, left);
-    if (n <= 0) return false;
-    s += n;
-    left -= (size_t)n;
-  }
-  return lseek(fd, 0, SEEK_SET) == 0;
-}
-
-/* Files in memory instead of pipes: nothing can fill up and wait. */
-int run_program(char *const *argv, const char *input, char **out, size_t *out_bytes, char **err) {
-  const int in = memfd_create("in", MFD_CLOEXEC), to = memfd_create("out", MFD_CLOEXEC),
-            noise = memfd_create("err", MFD_CLOEXEC);
-  int status = -1;
-  pid_t pid = -1;
-  posix_spawn_file_actions_t actions;
-  *out = *err = NULL;
-  if (in >= 0 && to >= 0 && noise >= 0 && fill(in, input) &&
-      posix_spawn_file_actions_init(&actions) == 0) {
-    posix_spawn_file_actions_adddup2(&actions, in, 0);
-    posix_spawn_file_actions_adddup2(&actions, to, 1);
-    posix_spawn_file_actions_adddup2(&actions, noise, 2);
-    const int failed = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (failed != 0) {
-      pid = -1;
-      errno = failed;
-    }
-  }
-  const int reason = errno;
-  while (pid > 0 && waitpid(pid, &status, 0) < 0)
-    if (errno != EINTR) pid = -1;
-  if (pid > 0) {
-    *out = read_memory(to, out_bytes);
-    *err = read_memory(noise, NULL);
-    status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  if (in >= 0) close(in);
-  if (to >= 0) close(to);
-  if (noise >= 0) close(noise);
-  errno = reason;
-  return pid > 0 ? status : -1;
-}
+#define COMPILE_SECONDS 600 /* for one text, on any machine */
 
 /* ---- finding it ------------------------------------------------------------------------------ */
 
 static int clang_version(const char *program, char *title, size_t bytes) {
-  char name[256], option[] = "--version", *argv[] = { name, option, NULL }, *out, *err;
-  size_t out_bytes;
-  snprintf(name, sizeof name, "%s", program);
+  const char *const argv[] = { program, "--version", NULL };
+  const kg_child_program asked = { .path = program, .argv = argv };
+  kg_child_outcome of;
   int major = 0;
-  if (run_program(argv, "", &out, &out_bytes, &err) == 0 && out != NULL) {
-    const char *at = strstr(out, "clang version ");
+  if (kg_child_run(&asked, "", 0, (kg_child_limits){ .seconds = 60 }, &of) && of.out != NULL) {
+    const char *at = strstr(of.out, "clang version ");
     if (at != NULL) {
       major = atoi(at + strlen("clang version "));
       snprintf(title, bytes, "clang %.*s", (int)strcspn(at + strlen("clang version "), " \n("),
                at + strlen("clang version "));
     }
   }
-  free(out);
-  free(err);
+  kg_child_outcome_free(&of);
   return major;
 }
 
@@ -146,7 +79,7 @@ static const char *const cuda[] = { "-x",
                                     "-ffp-contract=off",
                                     "-O3",
                                     "-include",
-                                    "%t/check/cuda.h",
+                                    "%t/backends/check/cuda.h",
                                     "-S",
                                     "-o",
                                     "-",
@@ -168,7 +101,7 @@ static const char *const metal[] = { "-x",
                                      "-cl-ext=-all,+cl_khr_fp16,+__opencl_c_generic_address_space,+"
                                      "__cl_clang_non_portable_kernel_param_types",
                                      "-I",
-                                     "%t/check/metal",
+                                     "%t/backends/check/metal",
                                      "-fsyntax-only",
                                      "-",
                                      NULL };
@@ -197,11 +130,16 @@ static bool add_words(Command *c, const char *const *words, const char *template
   return *words == NULL;
 }
 
-/* Warnings can come before the first error: a message begins with that. */
-static const char *first_error(const char *log) {
-  const char *e = strstr(log, "error:");
-  while (e != NULL && e > log && e[-1] != '\n') e--;
-  return e != NULL ? e : log;
+/* Its end, where that is no verdict on the text: killed, late, not run at all. */
+static void say_broken_off(const Clang *clang, const kg_source *source, const char *target,
+                           const kg_child_outcome *of, Compiled *result) {
+  if (of->ending == KG_CHILD_NOT_RUN)
+    result->status = kg_fail(&result->error, KG_NO_COMPILER, "kernel %s: %s %s", source->kernel,
+                             clang->program, of->words);
+  else
+    result->status = kg_fail(&result->error, KG_COMPILE_FAILED,
+                             "kernel %s: %s broke off while compiling for %s: its process %s",
+                             source->kernel, clang->title, target, of->words);
 }
 
 void clang_compile(const Clang *clang, const char *templates, const kg_source *source,
@@ -209,36 +147,41 @@ void clang_compile(const Clang *clang, const char *templates, const kg_source *s
   const bool is_cuda = strncmp(target, "sm_", 3) == 0;
   const char *const program[] = { clang->program, NULL };
   Command *c = calloc(1, sizeof *c);
-  char *out = NULL;
-  size_t out_bytes = 0;
+  kg_child_outcome of = { .ending = KG_CHILD_NOT_RUN,
+                          .words = "cannot be run: its command is too long" };
   if (c == NULL) {
     result->status = kg_fail(&result->error, KG_OUT_OF_MEMORY, "no memory for a command");
     return;
   }
-  int status = -1;
-  errno = ENAMETOOLONG;
   if (add_words(c, program, templates, target) && add_words(c, common, templates, target) &&
-      add_words(c, is_cuda ? cuda : metal, templates, target))
-    status = run_program(c->argv, source->text, &out, &out_bytes, &result->log);
-  if (status == 0 && !is_cuda) {
+      add_words(c, is_cuda ? cuda : metal, templates, target)) {
+    const kg_child_program compiler = { .path = clang->program,
+                                        .argv = (const char *const *)c->argv };
+    kg_child_run(&compiler, source->text, strlen(source->text),
+                 (kg_child_limits){ .seconds = COMPILE_SECONDS }, &of);
+  }
+  bool refused = of.ending == KG_CHILD_EXITED && of.code != 0;
+  if (of.ending == KG_CHILD_EXITED) {
+    result->log = of.err;
+    of.err = NULL;
+  }
+  if (of.ending == KG_CHILD_EXITED && of.code == 0 && !is_cuda) {
     char *fault = metal_fault(source, result->log);
     if (fault != NULL) {
       free(result->log);
       result->log = fault;
-      status = 1;
+      refused = true;
     }
   }
-  if (status < 0)
-    result->status = kg_fail(&result->error, KG_NO_COMPILER, "kernel %s: %s cannot be run: %s",
-                             source->kernel, clang->program, strerror(errno));
-  else if (status != 0)
-    result->status = kg_fail(
-        &result->error, KG_COMPILE_FAILED, "kernel %s does not compile for %s with %s:\n%s",
-        source->kernel, target, clang->title, result->log != NULL ? first_error(result->log) : "");
+  if (of.ending != KG_CHILD_EXITED) say_broken_off(clang, source, target, &of, result);
+  else if (refused)
+    result->status = kg_fail(&result->error, KG_COMPILE_FAILED,
+                             "kernel %s does not compile for %s with %s:\n%s", source->kernel,
+                             target, clang->title, kg_first_error(result->log));
   else if (is_cuda) {
-    result->object = (kg_blob){ out, out_bytes };
-    out = NULL;
+    result->object = (kg_blob){ of.out, of.out_bytes };
+    of.out = NULL;
   }
-  free(out);
+  kg_child_outcome_free(&of);
   free(c);
 }

@@ -72,7 +72,7 @@ static bool is_type(const Types *types, const Token *t) {
 static int significant(const Token *all, int count, const Token **out) {
   int n = 0;
   for (int i = 0; i < count; i++)
-    if (all[i].kind != TOK_SPACE && all[i].kind != TOK_COMMENT && all[i].kind != TOK_DIRECTIVE)
+    if (!token_blank(&all[i]) && all[i].kind != TOK_DIRECTIVE)
       out[n++] = &all[i];
   return n;
 }

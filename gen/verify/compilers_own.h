@@ -25,11 +25,6 @@ void clang_compile(const Clang *clang, const char *templates, const kg_source *s
 ** NULL: none.  `log` is clang's.  The caller frees it.  compilers_metal.c. */
 char *metal_fault(const kg_source *source, const char *log);
 
-/* Runs argv with `input` as its standard input.  Returns its exit status, 128 + the signal that
-** ended it, or -1 with errno; *out and *err (freed by the caller, NUL-terminated) are what it
-** wrote. */
-int run_program(char *const *argv, const char *input, char **out, size_t *out_bytes, char **err);
-
 /* ---- compilers_nvrtc.c ----------------------------------------------------------------------- */
 
 typedef struct Nvrtc Nvrtc;

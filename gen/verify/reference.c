@@ -4,17 +4,16 @@
 ** is loaded; what was loaded is kept by path until references_close. */
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "spec/spec.h"
 #include "verify/trial.h"
 
-extern char **environ;
+#define COMPILE_SECONDS 600 /* on any machine */
+
 extern const char kg_embedded_dtype_def[]; /* runtime/model/dtype.def, by embed.c */
 
 /* In order: whichever is there first.  Plain C11; nothing that would loosen the arithmetic. */
@@ -47,10 +46,9 @@ void references_close(References *r) {
   r->kept = NULL;
 }
 
-/* Runs one compiler, its words going to the file `log`.  -1: it is not there; else its exit status,
-** or 128 + its signal. */
-static int compile_with(const char *compiler, const char *templates, const char *folder,
-                        const char *source, const char *object, const char *log) {
+/* Runs one compiler.  False: it is not there; else *of says what became of it. */
+static bool compile_with(const char *compiler, const char *includes, const char *folder,
+                         const char *source, const char *object, kg_child_outcome *of) {
   const char *const argv[] = {compiler,
                               "-std=c11",
                               "-D_GNU_SOURCE",
@@ -59,7 +57,7 @@ static int compile_with(const char *compiler, const char *templates, const char 
                               "-fPIC",
                               "-shared",
                               "-I",
-                              templates,
+                              includes,
                               "-I",
                               folder,
                               "-o",
@@ -67,22 +65,9 @@ static int compile_with(const char *compiler, const char *templates, const char 
                               source,
                               "-lm",
                               NULL};
-  posix_spawn_file_actions_t actions;
-  if (posix_spawn_file_actions_init(&actions) != 0) return -1;
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  pid_t pid;
-  /* argv's strings are only read, as POSIX says; its type is an old one. */
-  const int spawned = posix_spawnp(&pid, compiler, &actions, NULL, (char *const *)(uintptr_t)argv,
-                                   environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (spawned != 0) return -1;
-  int status;
-  while (waitpid(pid, &status, 0) < 0)
-    if (errno != EINTR) return -1;
-  return WIFEXITED(status) ? (WEXITSTATUS(status) == 127 ? -1 : WEXITSTATUS(status))
-                           : 128 + WTERMSIG(status);
+  const kg_child_program program = {.path = compiler, .argv = argv};
+  kg_child_run(&program, NULL, 0, (kg_child_limits){.seconds = COMPILE_SECONDS}, of);
+  return of->ending != KG_CHILD_NOT_RUN || of->code != ENOENT;
 }
 
 static void load(Reference *r, Arena *a, const char *object) {
@@ -117,24 +102,25 @@ static void build(References *refs, Reference *r) {
     return;
   }
   const char *object = arena_printf(a, "%s/reference.so", folder),
-             *log = arena_printf(a, "%s/log", folder), *model = arena_printf(a, "%s/model", folder),
+             *model = arena_printf(a, "%s/model", folder),
              *dtypes = arena_printf(a, "%s/dtype.def", model);
-  int status = -1;
+  const char *language = arena_printf(a, "%s/language", refs->templates);
+  kg_child_outcome of;
+  bool found = false;
   const bool ready = mkdir(model, 0700) == 0 && put_dtypes(dtypes);
   const int error = errno;
-  for (int i = 0; ready && i < COMPILERS && status < 0; i++)
-    status = compile_with(compilers[i], refs->templates, folder, r->path, object, log);
-  size_t len = 0;
-  const char *why = NULL, *said = file_read(a, log, &len, &why);
+  for (int i = 0; ready && i < COMPILERS && !found; i++) {
+    found = compile_with(compilers[i], language, folder, r->path, object, &of);
+    if (!found) kg_child_outcome_free(&of);
+  }
   if (!ready) r->why = arena_printf(a, "%s cannot be written: %s", dtypes, strerror(error));
-  else if (status < 0)
+  else if (!found)
     r->why = "no C compiler was found (cc, gcc, clang) to compile the reference with";
-  else if (status > 0)
-    r->why = said && len ? said
-                         : arena_printf(a, "the C compiler failed on %s (%d)", r->path, status);
-  else load(r, a, object);
+  else if (of.ending == KG_CHILD_EXITED && of.code == 0) load(r, a, object);
+  else if (of.ending == KG_CHILD_EXITED && of.err_bytes) r->why = arena_strdup(a, of.err);
+  else r->why = arena_printf(a, "the C compiler failed on %s: it %s", r->path, of.words);
+  if (found) kg_child_outcome_free(&of);
   unlink(object);
-  unlink(log);
   unlink(dtypes);
   rmdir(model);
   rmdir(folder);

@@ -29,9 +29,9 @@ static const char *title_of(Arena *a, const kg_device *device) {
 
 /* A backend that the simulator learns to run needs no change here. */
 static void add_device(Verify *v, VerifyStage stage, const Backend *b, int wave) {
-  const char *mode = strcmp(b->name, "hip") == 0 ? "" : arena_printf(v->arena, "/%s", b->name);
-  const char *check = stage == VERIFY_SANITIZE ? "+check" : "";
-  const char *name = arena_printf(v->arena, "simt%d%s%s", wave, mode, check);
+  char text[128];
+  kg_simt_device_name(text, sizeof text, b->name, wave, stage == VERIFY_SANITIZE);
+  const char *name = arena_strdup(v->arena, text);
   VerifyTool *t = verify_wants(v, name) ? verify_tool(v, stage, name, b->name) : NULL;
   if (t == NULL) return;
   t->brief = arena_printf(v->arena, "simt%d", wave);

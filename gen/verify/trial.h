@@ -22,7 +22,7 @@ typedef struct Reference {
 } Reference;
 
 typedef struct References References;
-/* templates: the folder of reference.h. */
+/* templates: the folder of language/reference.h. */
 References *references_open(Arena *a, const Spec *spec, const char *templates);
 void references_close(References *r);
 /* Never NULL; a kernel without a reference, or with one that does not compile, gets compute == NULL

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "child.h"
+#include "workers.h"
+
 const char *const verify_stage[VERIFY_STAGES] = {"static", "compile", "run", "sanitize"};
 
 /* ---- tools and rows -------------------------------------------------------------------------- */
@@ -158,14 +161,12 @@ typedef struct Group {
 } Group;
 
 typedef struct Thread {
-  struct Queue *queue;
-  int number, job; /* job: -1: none */
-  double since;    /* when it began */
-  pthread_t id;
-  bool started;
+  int job;      /* -1: none */
+  double since; /* when it began */
 } Thread;
 
 typedef struct Queue {
+  kg_work threads_work; /* first: it is the workers' */
   Verify *v;
   const VerifyWork *work;
   int done, group_count;
@@ -175,12 +176,6 @@ typedef struct Queue {
   pthread_cond_t over;
   bool is_over;
 } Queue;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* A group that nobody is at, the one with the most left; else that with the most left a worker. */
 static int choose_group(const Queue *q) {
@@ -203,8 +198,7 @@ static void show_progress(const Queue *q) {
 }
 
 /* The next job for a thread that is at group *at (-1: none); -1: there is none left. */
-static int next_job(Thread *t, int *at) {
-  Queue *q = t->queue;
+static int next_job(Queue *q, Thread *t, int *at) {
   pthread_mutex_lock(&q->v->lock);
   if (t->job >= 0) {
     q->done++;
@@ -216,25 +210,31 @@ static int next_job(Thread *t, int *at) {
     if (*at >= 0) q->groups[*at].workers++;
   }
   t->job = *at < 0 ? -1 : q->groups[*at].jobs[q->groups[*at].next++];
-  t->since = now();
+  t->since = kg_child_clock();
   const int job = t->job;
   pthread_mutex_unlock(&q->v->lock);
   return job;
 }
 
-static void *work(void *data) {
-  Thread *t = data;
-  Queue *q = t->queue;
+static bool jobs_left(const kg_work *work) {
+  const Queue *q = (const Queue *)work;
+  pthread_mutex_lock(&q->v->lock);
+  const bool left = choose_group(q) >= 0;
+  pthread_mutex_unlock(&q->v->lock);
+  return left;
+}
+
+static void do_jobs(kg_work *work, unsigned part) {
+  Queue *q = (Queue *)work;
   Verify *v = q->v;
   VerifyWorker w = {.v = v, .compilers = v->compilers, .jobs = q->work->jobs};
   int at = -1;
-  if (t->number > 0 && q->work->stage == VERIFY_COMPILE) {
+  if (part > 0 && q->work->stage == VERIFY_COMPILE) {
     w.compilers = compilers_open(v->templates, v->roots);
     if (w.compilers == NULL) die("out of memory");
   }
-  for (int job; (job = next_job(t, &at)) >= 0;) q->work->job(&w, job);
+  for (int job; (job = next_job(q, &q->threads[part], &at)) >= 0;) q->work->job(&w, job);
   if (w.compilers != v->compilers) compilers_close(w.compilers);
-  return NULL;
 }
 
 static void give_up_on(Queue *q, int job) {
@@ -257,7 +257,7 @@ static void *watch(void *data) {
     pthread_cond_timedwait(&q->over, &q->v->lock, &wake);
     int late = -1;
     for (int i = 0; i < q->thread_count; i++)
-      if (q->threads[i].job >= 0 && now() - q->threads[i].since > q->v->patience)
+      if (q->threads[i].job >= 0 && kg_child_clock() - q->threads[i].since > q->v->patience)
         late = q->threads[i].job;
     if (late < 0 || q->is_over) continue;
     pthread_mutex_unlock(&q->v->lock);
@@ -289,19 +289,18 @@ void verify_work(Verify *v, const VerifyWork *what) {
   Arena *a = arena_new();
   Queue *q = arena_alloc(a, sizeof *q);
   pthread_t watcher;
+  q->threads_work = (kg_work){.take_part = do_jobs, .is_left = jobs_left};
   q->v = v;
   q->work = what;
   pthread_cond_init(&q->over, NULL);
   make_groups(q, a);
   q->thread_count = v->jobs < what->count ? v->jobs : what->count > 0 ? what->count : 1;
-  for (int i = 0; i < q->thread_count; i++)
-    q->threads[i] = (Thread){.queue = q, .number = i, .job = -1};
+  for (int i = 0; i < q->thread_count; i++) q->threads[i].job = -1;
+  kg_workers *workers = kg_workers_new((unsigned)q->thread_count);
+  if (workers == NULL) die("out of memory");
   const bool watched = pthread_create(&watcher, NULL, watch, q) == 0;
-  for (int i = 1; i < q->thread_count; i++)
-    q->threads[i].started = pthread_create(&q->threads[i].id, NULL, work, &q->threads[i]) == 0;
-  work(&q->threads[0]); /* so that all is done even if no thread could be made */
-  for (int i = 1; i < q->thread_count; i++)
-    if (q->threads[i].started) pthread_join(q->threads[i].id, NULL);
+  kg_workers_run(workers, &q->threads_work, false);
+  kg_workers_free(workers);
   pthread_mutex_lock(&v->lock);
   q->is_over = true;
   pthread_cond_signal(&q->over);

@@ -113,12 +113,12 @@ struct Verify {
 
 void verify_rows(Verify *v); /* from v->library */
 
-/* Adds a tool; NULL: there are too many. */
 /* The name is among the words, which end with NULL. */
 bool verify_named(const char *const *words, const char *name);
 /* False when --with names others only. */
 bool verify_wants(const Verify *v, const char *tool);
 
+/* Adds a tool; NULL: there are too many. */
 VerifyTool *verify_tool(Verify *v, VerifyStage stage, const char *name, const char *backend);
 bool verify_usable(const Verify *v, int tool); /* it is there, and its stage is wanted */
 /* The row of an instance; NULL: the port is absent. */

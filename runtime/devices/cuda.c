@@ -17,10 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "device.h"
+#include "files.h"
 
 /* ---- what is used of the two libraries ------------------------------------------------------ */
 
@@ -212,19 +211,6 @@ static void *open_nvrtc_library(void) {
   return library;
 }
 
-static bool hash_file(XXH3_state_t *state, const char *path) {
-  FILE *const file = fopen(path, "rb");
-  if (!file) return false;
-  static const size_t piece = 1 << 18;
-  char *const bytes = malloc(piece);
-  size_t got = 0;
-  while (bytes && (got = fread(bytes, 1, piece, file)) > 0) XXH3_128bits_update(state, bytes, got);
-  const bool whole = bytes && !ferror(file);
-  free(bytes);
-  fclose(file);
-  return whole;
-}
-
 /* Version, file name and content hash of NVRTC and of the library of built-ins beside it.
 ** Without the hash two builds of one version could not be told apart, so a file that cannot be
 ** read is no compiler. */
@@ -235,19 +221,18 @@ static bool identify_nvrtc(const Nvrtc *nvrtc, char *identity, size_t bytes) {
   if (!dladdr(inside, &info) || !info.dli_fname) return false;
   char path[4096];
   if (!realpath(info.dli_fname, path)) return false;
-  XXH3_state_t state;
-  XXH3_INITSTATE(&state);
-  XXH3_128bits_reset(&state);
-  if (!hash_file(&state, path)) return false;
+  char digits[33];
+  kg_hash *const hash = kg_hash_new();
+  if (!hash) return false;
+  if (!kg_hash_file(hash, path)) return kg_hash_end(hash, NULL), false;
   char *const slash = strrchr(path, '/');
   char name[128], builtins[4096];
   snprintf(name, sizeof name, "%s", slash + 1);
   if (snprintf(builtins, sizeof builtins, "%.*s/libnvrtc-builtins.so.%d.%d", (int)(slash - path),
                path, nvrtc->major, nvrtc->minor) < (int)sizeof builtins)
-    hash_file(&state, builtins); /* some releases have none */
-  const XXH128_hash_t h = XXH3_128bits_digest(&state);
-  snprintf(identity, bytes, "NVRTC %d.%d (%s) %016llx%016llx", nvrtc->major, nvrtc->minor, name,
-           (unsigned long long)h.high64, (unsigned long long)h.low64);
+    kg_hash_file(hash, builtins); /* some releases have none */
+  kg_hash_end(hash, digits);
+  snprintf(identity, bytes, "NVRTC %d.%d (%s) %s", nvrtc->major, nvrtc->minor, name, digits);
   return true;
 }
 

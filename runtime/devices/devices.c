@@ -1,7 +1,9 @@
-/* devices.c: the kinds of device, by name.  A new one is a row here and a file device_<kind>.c.
+/* devices.c: the kinds of device, by name.  A new one is a row here and a file device_<kind>.c;
+** whoever goes through all of them (kgen run --device all) asks kg_device_kind.
 **
 ** A name is KIND, KIND:NUMBER, either with /MODE, +MODE or /MODE+MODE behind it.  What a mode
 ** means is the kind's own; a plus is a part of it. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,13 +26,24 @@ static const char *const best[] = {"hip", "cuda", "simt32"};
 
 enum { KINDS = sizeof kinds / sizeof *kinds, BESTS = sizeof best / sizeof *best };
 
+const char *kg_device_kind(int i) { return i >= 0 && i < KINDS ? kinds[i].kind : NULL; }
+
+/* Adds a name to a list, after a word that goes between names. */
+static void add(char list[128], const char *between, const char *mark, const char *name) {
+  const size_t length = strlen(list);
+  snprintf(list + length, 128 - length, "%s%s%s", length > 0 ? between : "", mark, name);
+}
+
 static kg_status unknown(const char *name, kg_error *error) {
-  return kg_fail(
-      error, KG_BAD_ARGUMENT,
-      "no device is named \"%s\"; there are hip and cuda (with :N for device N), simt32, "
-      "simt64 (with /cuda or /metal for that backend's text, and +check to have it checked), and "
-      "best",
-      name);
+  char numbered[128] = "", plain[128] = "", modes[128] = "";
+  for (int i = 0; i < KINDS; i++)
+    if (kinds[i].numbered) add(numbered, " and ", "", kinds[i].kind);
+    else add(plain, ", ", "", kinds[i].kind);
+  for (int i = 1; kg_simt_backend(i) != NULL; i++) add(modes, " or ", "/", kg_simt_backend(i));
+  return kg_fail(error, KG_BAD_ARGUMENT,
+                 "no device is named \"%s\"; there are %s (with :N for device N), %s (with %s for "
+                 "that backend's text, and +check to have it checked), and best",
+                 name, numbered, plain, modes);
 }
 
 kg_status kg_device_open(const char *name, kg_device **device, kg_error *error) {

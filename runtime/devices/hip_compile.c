@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "device.h"
+#include "distance.h"
 #include "devices/hiprtc_serve.h"
+#include "platform.h"
 
 #define START_SECONDS 60.0 /* to load the libraries and hash them, on a cold disk */
 #define COMPILE_SECONDS 120.0
@@ -29,14 +32,13 @@ struct kg_hip_compiler {
 
   char *program, *root, *library;
   char generation_option[32], *library_option;
-  char *argv[5], *envp[8];
+  const char *argv[5], *envp[8];
   char *passed[2]; /* the variables that the child is given from our environment */
 
   char version[64], identity[256];
   char *facts; /* what the child said of itself; the names below point into it */
   int target_count;
   target_info *targets;
-  const char **target_names;
 };
 
 /* ---- the child's program --------------------------------------------------------------------- */
@@ -52,16 +54,18 @@ static char *join(const char *a, const char *b) {
   return s;
 }
 
-/* NULL: there is none. */
+/* In libkg itself: a program that is linked with it needs nothing beside it. */
+extern const char kg_embedded_kg_hiprtc[];
+extern const unsigned long kg_embedded_kg_hiprtc_bytes;
+
+/* NULL: the one in libkg. */
 static char *find_program(void) {
   const char *named = getenv("KG_HIPRTC");
   if (named != NULL && strcmp(named, "none") == 0) return NULL;
   if (named != NULL && named[0] != '\0') return strdup(named);
   char self[PATH_MAX];
-  ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
   char *path = NULL;
-  if (n > 0) {
-    self[n] = '\0';
+  if (kg_program_path(self, sizeof self)) {
     char *slash = strrchr(self, '/');
     if (slash != NULL) slash[1] = '\0';
     path = join(self, "kg-hiprtc");
@@ -72,23 +76,15 @@ static char *find_program(void) {
   return NULL;
 }
 
-static int serve_inside(void *data) {
-  const kg_hip_compiler *c = data;
-  const kg_hiprtc_choice choice = { c->library,
-                                    atoi(c->generation_option + strlen("--generation=")) };
-  return kg_hiprtc_serve(STDIN_FILENO, STDOUT_FILENO, &choice);
-}
-
 /* The whole environment of the child.  Variables that change what a compiler does (HIPRTC_*,
 ** AMD_COMGR_*) do not reach it: they are in no cache key.  comgr's own cache on disk is off, as
 ** is HOME, where it would be. */
 static bool make_environment(kg_hip_compiler *c) {
   static const char *const pass[] = { "LD_LIBRARY_PATH", "TMPDIR" };
-  static char path[] = "PATH=/usr/bin:/bin", locale[] = "LC_ALL=C", cache[] = "AMD_COMGR_CACHE=0";
   int n = 0;
-  c->envp[n++] = path;
-  c->envp[n++] = locale;
-  c->envp[n++] = cache;
+  c->envp[n++] = "PATH=/usr/bin:/bin";
+  c->envp[n++] = "LC_ALL=C";
+  c->envp[n++] = "AMD_COMGR_CACHE=0";
   for (int i = 0; i < 2 && c->root == NULL; i++) {
     const char *value = getenv(pass[i]);
     if (value == NULL) continue;
@@ -102,17 +98,16 @@ static bool make_environment(kg_hip_compiler *c) {
 }
 
 static bool make_command(kg_hip_compiler *c, int generation) {
-  static char name[] = "kg-hiprtc", serve[] = "--serve";
   int n = 0;
   snprintf(c->generation_option, sizeof c->generation_option, "--generation=%d", generation);
-  c->argv[n++] = name;
+  c->argv[n++] = "kg-hiprtc";
   c->argv[n++] = c->generation_option;
   if (c->library != NULL) {
     c->library_option = join("--library=", c->library);
     if (c->library_option == NULL) return false;
     c->argv[n++] = c->library_option;
   }
-  c->argv[n] = serve;
+  c->argv[n] = "--serve";
   return make_environment(c);
 }
 
@@ -164,10 +159,16 @@ static void reply_free(reply *r) {
   *r = (reply){ 0 };
 }
 
-static bool start(kg_hip_compiler *c) {
+static bool start(kg_hip_compiler *c, char *words, size_t bytes) {
+  kg_child_program program = {
+    .path = c->program, .root = c->root, .argv = c->argv, .envp = c->envp
+  };
   c->used = false;
-  const kg_child_start_info info = { c->program, serve_inside, c, c->root, c->argv, c->envp };
-  return kg_child_start(&c->child, &info);
+  if (c->program == NULL) {
+    program.image = kg_embedded_kg_hiprtc;
+    program.image_bytes = kg_embedded_kg_hiprtc_bytes;
+  }
+  return kg_child_start(&c->child, &program, words, bytes);
 }
 
 /* Asks once.  On any failure the child is ended, its last words are in `words`, and *r is empty. */
@@ -176,10 +177,7 @@ static kg_child_result ask_once(kg_hip_compiler *c, uint32_t kind, const char *c
                                 size_t bytes) {
   *r = (reply){ 0 };
   words[0] = '\0';
-  if (c->child.pid == 0 && !start(c)) {
-    snprintf(words, bytes, "%s: %s", c->program != NULL ? c->program : "fork", strerror(errno));
-    return KG_CHILD_ERROR;
-  }
+  if (c->child.pid == 0 && !start(c, words, bytes)) return KG_CHILD_ERROR;
   const double deadline = kg_child_clock() + seconds + (c->used ? 0 : START_SECONDS);
   kg_child_result got = send_strings(&c->child, kind, string, count, deadline);
   if (got == KG_CHILD_OK) got = receive_reply(&c->child, r, deadline);
@@ -213,8 +211,7 @@ static bool read_facts(kg_hip_compiler *c) {
   size_t lines = 1;
   for (const char *p = c->facts; *p != '\0'; p++) lines += *p == '\n';
   c->targets = calloc(lines, sizeof *c->targets);
-  c->target_names = calloc(lines + 1, sizeof *c->target_names);
-  if (c->targets == NULL || c->target_names == NULL) return false;
+  if (c->targets == NULL) return false;
 
   char *rest = NULL;
   for (char *line = strtok_r(c->facts, "\n", &rest); line != NULL;
@@ -234,7 +231,7 @@ static bool read_facts(kg_hip_compiler *c) {
         t->sramecc |= strcmp(f, "sramecc") == 0;
         t->xnack |= strcmp(f, "xnack") == 0;
       }
-      c->target_names[c->target_count++] = value;
+      c->target_count++;
     }
   }
   if (hash[0] == '\0' || c->target_count == 0) return false;
@@ -298,11 +295,6 @@ kg_status kg_hip_compiler_open(const kg_hip_choice *choice, kg_hip_compiler **co
     c->library = strdup(library);
   if (!make_command(c, choice != NULL ? choice->generation : 0))
     status = kg_fail(error, KG_OUT_OF_MEMORY, "no memory for a compiler");
-  else if (c->root != NULL && c->program == NULL)
-    status = kg_fail(error, KG_NO_COMPILER,
-                     "the program kg-hiprtc, which hipRTC of %s needs, is not beside this program; "
-                     "$KG_HIPRTC names it",
-                     c->root);
   if (status == KG_OK) status = describe(c, error);
   if (status == KG_OK)
     *compiler = c;
@@ -323,50 +315,28 @@ void kg_hip_compiler_close(kg_hip_compiler *c) {
   free(c->passed[1]);
   free(c->facts);
   free(c->targets);
-  free(c->target_names);
   free(c);
 }
 
 const char *kg_hip_compiler_version(const kg_hip_compiler *c) { return c->version; }
 const char *kg_hip_compiler_identity(const kg_hip_compiler *c) { return c->identity; }
-const char *const *kg_hip_compiler_targets(const kg_hip_compiler *c) { return c->target_names; }
 
 /* ---- targets --------------------------------------------------------------------------------- */
 
 #define NAME_BYTES 32
 
-/* Levenshtein's distance; both names are shorter than NAME_BYTES. */
-static int distance(const char *a, const char *b) {
-  int row[NAME_BYTES + 1];
-  const int n = (int)strlen(b);
-  for (int j = 0; j <= n; j++) row[j] = j;
-  for (int i = 0; a[i] != '\0'; i++) {
-    int corner = row[0];
-    row[0] = i + 1;
-    for (int j = 0; j < n; j++) {
-      const int above = row[j + 1], swap = corner + (a[i] != b[j]);
-      int best = above < row[j] ? above + 1 : row[j] + 1;
-      if (swap < best) best = swap;
-      corner = above;
-      row[j + 1] = best;
-    }
-  }
-  return row[n];
-}
-
 /* The nearest names in the compiler's order, or all of them when none is near. */
 static void near_names(const kg_hip_compiler *c, const char *name, char *out, size_t bytes) {
-  int best = NAME_BYTES;
-  for (int i = 0; i < c->target_count; i++)
-    if (strlen(c->targets[i].name) < NAME_BYTES) {
-      const int d = distance(name, c->targets[i].name);
-      if (d < best) best = d;
-    }
-  const bool near = best <= 2 && (size_t)best * 2 < strlen(name);
+  int best = INT_MAX;
+  for (int i = 0; i < c->target_count; i++) {
+    const int d = kg_name_distance(name, c->targets[i].name);
+    if (d < best) best = d;
+  }
+  const bool near = best <= 2 * KG_NAME_EDIT && (size_t)best < strlen(name);
   size_t len = (size_t)snprintf(out, bytes, near ? "the nearest that it knows:" : "it knows");
   for (int i = 0; i < c->target_count && len < bytes; i++) {
     const char *t = c->targets[i].name;
-    if (near && (strlen(t) >= NAME_BYTES || distance(name, t) != best)) continue;
+    if (near && kg_name_distance(name, t) != best) continue;
     len += (size_t)snprintf(out + len, bytes - len, " %s", t);
   }
 }
@@ -437,13 +407,6 @@ static kg_status check_options(const kg_source *source, uint32_t *count, kg_erro
   return KG_OK;
 }
 
-/* Warnings can fill a message before the first error: begin there. */
-static const char *first_error(const char *log) {
-  const char *e = strstr(log, "error:");
-  while (e != NULL && e > log && e[-1] != '\n') e--;
-  return e != NULL ? e : log;
-}
-
 static kg_status judge(const kg_hip_compiler *c, const kg_source *source, const char *target,
                        kg_child_result got, const reply *r, const char *words, kg_error *error) {
   switch (got) {
@@ -464,7 +427,7 @@ static kg_status judge(const kg_hip_compiler *c, const kg_source *source, const 
   if (r->status == KG_HIPRTC_OK && r->code_bytes > 0) return KG_OK;
   return kg_fail(error, r->status == KG_HIPRTC_NO_LIBRARY ? KG_NO_COMPILER : KG_COMPILE_FAILED,
                  "kernel %s does not compile for %s with hipRTC %s:\n%s", source->kernel, target,
-                 c->version, first_error(r->log));
+                 c->version, kg_first_error(r->log));
 }
 
 kg_status kg_hip_compile(kg_hip_compiler *c, const kg_source *source, const char *target,

@@ -18,11 +18,10 @@ typedef struct kg_hip_choice {
   int generation;
 } kg_hip_choice;
 
-/* choice NULL: the system's newest.  The program that runs in the child is $KG_HIPRTC ("none":
-** none), else kg-hiprtc beside the running program, else in the folder that the library was
-** built with (KG_LIBEXEC); where there is none the child is a plain fork of the caller, which
-** cannot serve a root.  $KG_HIPRTC_LIBRARY names the hipRTC library itself. KG_NO_COMPILER; the
-** caller closes it. */
+/* choice NULL: the system's newest.  The program that runs in the child is $KG_HIPRTC, else
+** kg-hiprtc beside the running program, else in the folder that the library was built with
+** (KG_LIBEXEC), else (or where $KG_HIPRTC is "none") the one that the library itself holds.
+** $KG_HIPRTC_LIBRARY names the hipRTC library itself. KG_NO_COMPILER; the caller closes it. */
 kg_status kg_hip_compiler_open(const kg_hip_choice *choice, kg_hip_compiler **compiler,
                                kg_error *error);
 void kg_hip_compiler_close(kg_hip_compiler *compiler);
@@ -30,9 +29,6 @@ void kg_hip_compiler_close(kg_hip_compiler *compiler);
 const char *kg_hip_compiler_version(const kg_hip_compiler *compiler); /* "5.2.21153" */
 const char *kg_hip_compiler_identity(
     const kg_hip_compiler *compiler); /* version and content hash, for keys */
-
-/* The architectures it knows, by its own account, NULL-terminated: "gfx90a". */
-const char *const *kg_hip_compiler_targets(const kg_hip_compiler *compiler);
 
 /* KG_OK, or KG_BAD_TARGET with the nearest that it knows.  target is exact: "gfx90a",
 ** "gfx90a:sramecc+:xnack-". */

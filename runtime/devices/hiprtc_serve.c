@@ -4,20 +4,20 @@
 ** a library of its own since.  Which architectures it knows is asked of the code object manager
 ** (comgr) that it is itself linked with. What identifies the compiler is the content of the
 ** files that are loaded, since version numbers stay the same when a distribution rebuilds. */
-#define XXH_INLINE_ALL
 #include "devices/hiprtc_serve.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
+
+#include "files.h"
+
+#include "platform.h"
 
 /* ---- growing text ---------------------------------------------------------------------------- */
 
@@ -144,43 +144,31 @@ static const char *base_name(const char *path) {
   return slash != NULL ? slash + 1 : path;
 }
 
-static int collect_file(struct dl_phdr_info *info, size_t size, void *data) {
-  (void)size;
+static void collect_file(void *data, const char *path) {
   files *f = data;
-  const char *base = base_name(info->dlpi_name);
+  const char *base = base_name(path);
   for (size_t i = 0; i < sizeof toolchain_prefixes / sizeof *toolchain_prefixes; i++)
     if (strncmp(base, toolchain_prefixes[i], strlen(toolchain_prefixes[i])) == 0 &&
         f->count < MAX_FILES) {
-      char *real = realpath(info->dlpi_name, NULL);
+      char *real = realpath(path, NULL);
       if (real != NULL) f->path[f->count++] = real;
       break;
     }
-  return 0;
 }
 
 static int by_base_name(const void *a, const void *b) {
   return strcmp(base_name(*(char *const *)a), base_name(*(char *const *)b));
 }
 
-static bool hash_file(XXH3_state_t *state, const char *path) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+/* Its name and its contents, with the lengths of both in front. */
+static bool hash_file(kg_hash *hash, const char *path) {
+  const char *base = base_name(path);
   struct stat st;
-  if (fd < 0) return false;
-  bool read_it = false;
-  if (fstat(fd, &st) == 0 && st.st_size > 0) {
-    size_t bytes = (size_t)st.st_size;
-    void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-    if (map != MAP_FAILED) {
-      const char *base = base_name(path);
-      uint64_t lengths[2] = { strlen(base), bytes };
-      read_it = XXH3_128bits_update(state, lengths, sizeof lengths) == XXH_OK &&
-                XXH3_128bits_update(state, base, strlen(base)) == XXH_OK &&
-                XXH3_128bits_update(state, map, bytes) == XXH_OK;
-      munmap(map, bytes);
-    }
-  }
-  close(fd);
-  return read_it;
+  if (stat(path, &st) != 0 || st.st_size == 0) return false;
+  const uint64_t lengths[2] = { strlen(base), (uint64_t)st.st_size };
+  kg_hash_bytes(hash, lengths, sizeof lengths);
+  kg_hash_bytes(hash, base, strlen(base));
+  return kg_hash_file(hash, path);
 }
 
 static void describe_files(const hiprtc *h, const char *chosen, text *out) {
@@ -190,7 +178,7 @@ static void describe_files(const hiprtc *h, const char *chosen, text *out) {
     char *real = realpath(chosen, NULL);
     if (real != NULL) f.path[f.count++] = real;
   }
-  dl_iterate_phdr(collect_file, &f);
+  kg_loaded_files(collect_file, &f);
   qsort(f.path, (size_t)f.count, sizeof *f.path, by_base_name);
 
   Dl_info at;
@@ -206,19 +194,18 @@ static void describe_files(const hiprtc *h, const char *chosen, text *out) {
     text_puts(out, line);
     free(real);
   }
-  XXH3_state_t *state = XXH3_createState();
-  bool whole = state != NULL && f.count > 0 && XXH3_128bits_reset(state) == XXH_OK;
+  char digits[33];
+  kg_hash *hash = kg_hash_new();
+  bool whole = hash != NULL && f.count > 0;
   for (int i = 0; i < f.count; i++) {
     if (whole && (i == 0 || strcmp(f.path[i], f.path[i - 1]) != 0))
-      whole = hash_file(state, f.path[i]);
+      whole = hash_file(hash, f.path[i]);
   }
+  if (hash != NULL) kg_hash_end(hash, digits);
   if (whole) {
-    XXH128_hash_t hash = XXH3_128bits_digest(state);
-    snprintf(line, sizeof line, "hash %016llx%016llx\n", (unsigned long long)hash.high64,
-             (unsigned long long)hash.low64);
+    snprintf(line, sizeof line, "hash %s\n", digits);
     text_puts(out, line);
   }
-  XXH3_freeState(state);
   for (int i = 0; i < f.count; i++) free(f.path[i]);
 }
 
@@ -350,35 +337,11 @@ uint32_t kg_hiprtc_compile_once(const kg_hiprtc_choice *choice, const char *name
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static bool read_all(int fd, void *to, size_t bytes) {
-  char *p = to;
-  while (bytes > 0) {
-    ssize_t n = read(fd, p, bytes);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    p += n;
-    bytes -= (size_t)n;
-  }
-  return true;
-}
-
-static bool write_all(int fd, const void *from, size_t bytes) {
-  const char *p = from;
-  while (bytes > 0) {
-    ssize_t n = write(fd, p, bytes);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    p += n;
-    bytes -= (size_t)n;
-  }
-  return true;
-}
-
 static char *read_string(int fd) {
   uint64_t bytes;
-  if (!read_all(fd, &bytes, sizeof bytes) || bytes > KG_HIPRTC_MAX_BYTES) return NULL;
+  if (!kg_read_all(fd, &bytes, sizeof bytes) || bytes > KG_HIPRTC_MAX_BYTES) return NULL;
   char *s = malloc((size_t)bytes + 1);
-  if (s == NULL || !read_all(fd, s, (size_t)bytes)) {
+  if (s == NULL || !kg_read_all(fd, s, (size_t)bytes)) {
     free(s);
     return NULL;
   }
@@ -388,9 +351,9 @@ static char *read_string(int fd) {
 
 static bool answer(int fd, uint32_t status, const char *log, const void *code, size_t code_bytes) {
   kg_hiprtc_answer a = { KG_HIPRTC_MAGIC, status, log != NULL ? strlen(log) : 0, code_bytes };
-  return write_all(fd, &a, sizeof a) &&
-         write_all(fd, log != NULL ? log : "", (size_t)a.log_bytes) &&
-         write_all(fd, code != NULL ? code : "", code_bytes);
+  return kg_write_all(fd, &a, sizeof a) &&
+         kg_write_all(fd, log != NULL ? log : "", (size_t)a.log_bytes) &&
+         kg_write_all(fd, code != NULL ? code : "", code_bytes);
 }
 
 static bool serve_one(const hiprtc *h, const char *chosen, const kg_hiprtc_request *r,
@@ -432,7 +395,7 @@ int kg_hiprtc_serve(int in, int out, const kg_hiprtc_choice *choice) {
   part_streams(&in, &out);
   bool found = hiprtc_open(&h, choice, &why), sane = true;
   kg_hiprtc_request r;
-  while (sane && read_all(in, &r, sizeof r)) {
+  while (sane && kg_read_all(in, &r, sizeof r)) {
     char *string[KG_HIPRTC_MAX_STRINGS] = { NULL };
     sane = r.magic == KG_HIPRTC_MAGIC && r.strings <= KG_HIPRTC_MAX_STRINGS;
     for (uint32_t i = 0; sane && i < r.strings; i++) sane = (string[i] = read_string(in)) != NULL;

@@ -2,8 +2,7 @@
 ** exchange.
 **
 ** hipRTC ends its own process on some inputs (an architecture it does not know, an assertion in
-** LLVM), so it is loaded only in a child.  The child is the program kg-hiprtc (hiprtc_child.c)
-** or, where that is not to be found, a plain fork of the caller that runs kg_hiprtc_serve.
+** LLVM), so it is loaded only in a child, the program kg-hiprtc (hiprtc_child.c).
 **
 ** A request is a kg_hiprtc_request, then `strings` times a u64 length and that many bytes (no
 ** NUL).  For COMPILE the strings are: the file's name, the text, then the options.  DESCRIBE has

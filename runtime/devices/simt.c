@@ -11,7 +11,6 @@
 ** watched: see simt_check.h.
 **
 ** Any memory of the process will do for tensors; that from alloc ends at a guard page. */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,23 +22,32 @@
 
 static const kg_device_ops cuda_ops, metal_ops; /* as kg_device_simt, with another backend's name */
 
+/* Whose texts are run, with the limits of the devices that they are for.  The first is meant where
+** a name says none. */
 static const struct {
-  const char *mode, *title;
+  const char *backend, *title;
   const kg_device_ops *ops;
+  bool at_32_only;
   uint32_t shared_bytes;
   uint64_t groups[3];
 } modes[] = {
-    {"", "HIP", &kg_device_simt, 65536, {2147483647, 65535, 65535}},
-    {"hip", "HIP", &kg_device_simt, 65536, {2147483647, 65535, 65535}},
-    {"cuda", "CUDA", &cuda_ops, 49152, {2147483647, 65535, 65535}},
-    {"metal", "Metal", &metal_ops, 32768, {4294967295, 4294967295, 4294967295}},
+    {"hip", "HIP", &kg_device_simt, false, 65536, {2147483647, 65535, 65535}},
+    {"cuda", "CUDA", &cuda_ops, true, 49152, {2147483647, 65535, 65535}},
+    {"metal", "Metal", &metal_ops, false, 32768, {4294967295, 4294967295, 4294967295}},
 };
 enum { MODES = sizeof modes / sizeof *modes };
 
+const char *kg_simt_backend(int i) { return i >= 0 && i < MODES ? modes[i].backend : NULL; }
+
+void kg_simt_device_name(char *name, size_t size, const char *backend, int wave, bool checked) {
+  const bool plain = strcmp(backend, modes[0].backend) == 0;
+  snprintf(name, size, "simt%d%s%s%s", wave, plain ? "" : "/", plain ? "" : backend,
+           checked ? "+check" : "");
+}
+
 static unsigned processors(void) {
-  cpu_set_t set;
-  const int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  return count < 1 ? 1 : (unsigned)count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
+  const unsigned count = kg_processors();
+  return count > THREADS_MAX ? THREADS_MAX : count;
 }
 
 /* KG_SIMT_SECONDS, or enough for any group that is meant to end. */
@@ -61,21 +69,30 @@ static void simt_close(kg_device *device) {
   device->self = NULL;
 }
 
+static kg_status refuse_mode(const char *mode, kg_error *error) {
+  char list[128] = "";
+  for (int i = 0; i < MODES; i++) {
+    const size_t length = strlen(list);
+    snprintf(list + length, sizeof list - length, "%s%s",
+             i == 0 ? "" : i + 1 < MODES ? ", " : " and ", modes[i].backend);
+  }
+  return kg_fail(error, KG_BAD_ARGUMENT, "the SIMT device runs %s texts, not \"%s\"", list, mode);
+}
+
 static kg_status simt_open(kg_device *device, int index, const char *mode, kg_error *error) {
   int m = 0;
   const size_t length = strcspn(mode, "+");
   const bool checked = strcmp(mode + length, "+check") == 0;
-  while (m < MODES &&
-         (strncmp(modes[m].mode, mode, length) != 0 || modes[m].mode[length] != 0))
+  while (length > 0 && m < MODES &&
+         (strncmp(modes[m].backend, mode, length) != 0 || modes[m].backend[length] != 0))
     m++;
   if (mode[length] && !checked) m = MODES;
-  if (m == MODES)
-    return kg_fail(error, KG_BAD_ARGUMENT,
-                   "the SIMT device runs hip, cuda and metal texts, not \"%s\"", mode);
+  if (m == MODES) return refuse_mode(mode, error);
   if (index != 32 && index != 64)
     return kg_fail(error, KG_BAD_ARGUMENT, "the SIMT device has 32 or 64 lanes, not %d", index);
-  if (index == 64 && modes[m].ops == &cuda_ops)
-    return kg_fail(error, KG_BAD_ARGUMENT, "a CUDA warp has 32 lanes; use simt32/cuda");
+  if (index == 64 && modes[m].at_32_only)
+    return kg_fail(error, KG_BAD_ARGUMENT, "a %s warp has 32 lanes; use simt32/%s", modes[m].title,
+                   modes[m].backend);
   kg_simt_device *self = calloc(1, sizeof *self);
   if (!self) return kg_fail(error, KG_OUT_OF_MEMORY, "no memory for a device");
   const kg_status status =
@@ -208,7 +225,11 @@ static kg_status simt_launch(kg_device *device, kg_function *function, const kg_
   return simt_launch_call(device, function, grid, args, bytes, NULL, error);
 }
 
-bool kg_simt_is_simt(const kg_device *device) { return device->ops->open == simt_open; }
+int kg_simt_findings(const kg_device *device, const kg_simt_finding **findings) {
+  if (findings) *findings = NULL;
+  if (!device || device->ops->open != simt_open) return 0;
+  return kg_simt_check_findings(device->self, findings);
+}
 
 #define SIMT_OPS(whose)                                                            \
   {                                                                                \

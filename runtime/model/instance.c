@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/fail.h"
+#include "kg.h"
 #include "model/instance.h"
 #include "model/kernel.h"
 

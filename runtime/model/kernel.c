@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "model/fail.h"
+#include "kg.h"
 
 int kg_variable_count(const kg_kernel *k) {
   return k->dim_count + k->const_count + k->scalar_count;

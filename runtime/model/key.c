@@ -5,7 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "model/fail.h"
+#include "kg.h"
 #include "model/key.h"
 
 static const char format[] = "kgen 1";

@@ -1,9 +1,8 @@
 /* arrays.c: the shared arrays of a text, from the symbol table of its object. */
-#include <elf.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dwarf.h"
 #include "sanitize.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -35,42 +34,49 @@ static int by_offset(const void *a, const void *b) {
   return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-size_t kg_simt_arrays(const unsigned char *object, size_t size, uint64_t from, uint64_t to,
+static Elf *open_object(unsigned char *object, size_t size) {
+  elf_version(EV_CURRENT);
+  return elf_memory((char *)object, size);
+}
+
+/* The table of all symbols; the index of its names is in head->sh_link. */
+static Elf_Data *symbols_of(Elf *elf, GElf_Shdr *head) {
+  for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));)
+    if (gelf_getshdr(section, head) && head->sh_type == SHT_SYMTAB)
+      return elf_getdata(section, NULL);
+  return NULL;
+}
+
+size_t kg_simt_arrays(unsigned char *object, size_t size, uint64_t from, uint64_t to,
                       kg_simt_array *arrays, size_t room) {
-  kg_simt_cursor symbols, names;
+  GElf_Shdr head;
+  GElf_Sym symbol;
   size_t count = 0;
-  if (!kg_simt_section(object, size, ".symtab", &symbols)) return 0;
-  if (!kg_simt_section(object, size, ".strtab", &names)) return 0;
-  Elf64_Sym symbol;
-  for (; (size_t)(symbols.end - symbols.at) >= sizeof symbol; symbols.at += sizeof symbol) {
-    memcpy(&symbol, symbols.at, sizeof symbol);
-    if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_size == 0) continue;
+  Elf *elf = open_object(object, size);
+  Elf_Data *symbols = symbols_of(elf, &head);
+  for (int i = 0; symbols && gelf_getsym(symbols, i, &symbol); i++) {
+    if (GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_size == 0) continue;
     if (symbol.st_value < from || symbol.st_value >= to) continue;
-    if (symbol.st_name >= (uint64_t)(names.end - names.at)) continue;
-    kg_simt_cursor name = {names.at + symbol.st_name, names.end, false};
+    const char *name = elf_strptr(elf, head.sh_link, symbol.st_name);
+    if (!name) continue;
     kg_simt_array array = {.offset = symbol.st_value, .bytes = symbol.st_size};
-    plain_name(kg_simt_string(&name), array.name, sizeof array.name);
+    plain_name(name, array.name, sizeof array.name);
     if (strncmp(array.name, "kg_simt_gap_", strlen("kg_simt_gap_")) == 0) continue;
     if (count < room) arrays[count] = array;
     count++;
   }
+  elf_end(elf);
   qsort(arrays, count < room ? count : room, sizeof *arrays, by_offset);
   return count;
 }
 
-uint64_t kg_simt_image_bytes(const unsigned char *object, size_t size) {
-  Elf64_Ehdr head;
+uint64_t kg_simt_image_bytes(unsigned char *object, size_t size) {
+  GElf_Phdr part;
   uint64_t end = 0;
-  if (size < sizeof head) return 0;
-  memcpy(&head, object, sizeof head);
-  if (head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phoff > size ||
-      head.e_phnum > (size - head.e_phoff) / sizeof(Elf64_Phdr))
-    return 0;
-  for (unsigned i = 0; i < head.e_phnum; i++) {
-    Elf64_Phdr part;
-    memcpy(&part, object + head.e_phoff + i * sizeof part, sizeof part);
+  Elf *elf = open_object(object, size);
+  for (int i = 0; gelf_getphdr(elf, i, &part); i++)
     if (part.p_type == PT_LOAD && part.p_vaddr + part.p_memsz > end)
       end = part.p_vaddr + part.p_memsz;
-  }
+  elf_end(elf);
   return end;
 }

@@ -7,22 +7,22 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "child.h"
+#include "files.h"
 #include "shims.h"
 #include "simt.h"
 
 #define FOLDER_NAME "kg-simt-compile-"
+#define COMPILE_SECONDS 600 /* for one text, on any machine */
 
 static const kg_simt_shim shims[] = {
     {"hip", {kg_embedded_abi_h, kg_embedded_core_h, kg_embedded_words_h, kg_embedded_hip_h}},
@@ -55,10 +55,18 @@ static const char *const options[] = {
     "-fno-fast-math",
     /* fibers: nothing below the stack pointer, a guard page is never jumped over, a lane
     ** operation keeps its caller */
-    "-mno-red-zone",
     "-fstack-clash-protection",
     "-fno-stack-protector",
+#if defined(__aarch64__)
+    "-fsigned-char", /* as on every GPU */
+    "-mbranch-protection=none",
+    /* the processor gives 0 (fault.c) */
+    "-fsanitize=integer-divide-by-zero",
+    "-fsanitize-trap=integer-divide-by-zero",
+#else
+    "-mno-red-zone",
     "-fcf-protection=none",
+#endif
     "-fno-optimize-sibling-calls",
     "-mllvm",
     "-inline-threshold=10000",
@@ -105,68 +113,26 @@ static const char *const checked_options[] = {
 };
 enum { CHECKED_OPTIONS = sizeof checked_options / sizeof *checked_options };
 
-static char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/",
+static const char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/",
                                     "TMPDIR=.", NULL};
 
-/* ---- running a program ----------------------------------------------------------------------- */
-
-/* Runs it in the folder, what it prints into log.  Its exit status, or -1. */
-static int run(const char *folder, const char *const *words, const char *log) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  sigset_t none;
-  pid_t child;
-  int status = -1;
-  if (posix_spawn_file_actions_init(&actions)) return -1;
-  if (posix_spawnattr_init(&attributes)) return posix_spawn_file_actions_destroy(&actions), -1;
-  sigemptyset(&none);
-  int failed =
-      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) ||
-      posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0600) ||
-      posix_spawn_file_actions_adddup2(&actions, 1, 2) ||
-      posix_spawn_file_actions_addchdir_np(&actions, folder) ||
-      posix_spawnattr_setsigmask(&attributes, &none) ||
-      posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  if (!failed && posix_spawn(&child, words[0], &actions, &attributes,
-                             (char *const *)(uintptr_t)words, environment) == 0) {
-    while (waitpid(child, &status, 0) < 0)
-      if (errno != EINTR) {
-        status = -1;
-        break;
-      }
-    if (status != -1) status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return status;
-}
-
-/* The file's bytes and a NUL; NULL: it cannot be read. */
-static char *read_file(const char *path, size_t *size) {
-  char *bytes = NULL;
-  struct stat facts;
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return NULL;
-  if (fstat(fd, &facts) == 0 && (bytes = malloc((size_t)facts.st_size + 1))) {
-    size_t have = 0;
-    for (ssize_t got; have < (size_t)facts.st_size; have += (size_t)got)
-      if ((got = read(fd, bytes + have, (size_t)facts.st_size - have)) <= 0) break;
-    bytes[have] = 0;
-    if (size) *size = have;
-  }
-  close(fd);
-  return bytes;
+/* Runs clang in a folder.  True: it ended with status 0; else *of says what became of it. */
+static bool run(const kg_simt_compiler *compiler, const char *folder, const char *const *words,
+                kg_child_outcome *of) {
+  const kg_child_program program = {
+      .path = compiler->path, .folder = folder, .argv = words, .envp = environment};
+  return kg_child_run(&program, NULL, 0, (kg_child_limits){.seconds = COMPILE_SECONDS}, of);
 }
 
 /* ---- the temporary folder -------------------------------------------------------------------- */
 
 typedef struct Folder {
-  char path[512], text[560], object[560], log[560];
+  char path[512], text[560], object[560];
   int lock; /* held as long as the folder is in use */
 } Folder;
 
 static void remove_files(const char *folder) {
-  static const char *const names[] = {"text.cpp", "text.so", "log", "metal_stdlib"};
+  static const char *const names[] = {"text.cpp", "text.so", "metal_stdlib"};
   char path[600];
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -208,7 +174,6 @@ static bool folder_new(Folder *folder) {
     if (folder->lock >= 0) flock(folder->lock, LOCK_EX | LOCK_NB);
     snprintf(folder->text, sizeof folder->text, "%s/text.cpp", folder->path);
     snprintf(folder->object, sizeof folder->object, "%s/text.so", folder->path);
-    snprintf(folder->log, sizeof folder->log, "%s/log", folder->path);
     return true;
   }
   return false;
@@ -220,34 +185,6 @@ static void folder_free(const Folder *folder) {
 }
 
 /* ---- finding clang --------------------------------------------------------------------------- */
-
-static bool is_program(const char *path) {
-  struct stat facts;
-  return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0;
-}
-
-/* A name with a slash is a path; else it is looked for in PATH. */
-static bool find_program(const char *name, char *path, size_t bytes) {
-  char candidate[1024];
-  if (strchr(name, '/')) {
-    if (!is_program(name)) return false;
-    if (name[0] == '/') return (size_t)snprintf(path, bytes, "%s", name) < bytes;
-    char here[768];
-    return getcwd(here, sizeof here) && (size_t)snprintf(path, bytes, "%s/%s", here, name) < bytes;
-  }
-  const char *folders = getenv("PATH");
-  if (!folders || !*folders) folders = "/usr/local/bin:/usr/bin:/bin";
-  for (const char *at = folders; *at;) {
-    const size_t length = strcspn(at, ":");
-    if (length > 0 && at[0] == '/' &&
-        (size_t)snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, at, name) <
-            sizeof candidate &&
-        is_program(candidate))
-      return (size_t)snprintf(path, bytes, "%s", candidate) < bytes;
-    at += length + (at[length] == ':');
-  }
-  return false;
-}
 
 static XXH64_hash_t shims_hash(void) {
   XXH64_hash_t hash = 0;
@@ -273,45 +210,72 @@ static XXH64_hash_t program_hash(const char *path) {
   return XXH3_64bits(words, (size_t)count);
 }
 
-static bool read_version(kg_simt_compiler *compiler) {
+#if defined(__aarch64__)
+#define MACHINE "aarch64"
+static const char *own_processor(void) { return "armv8-a"; }
+#else
+#define MACHINE "x86_64"
+static const char *own_processor(void) {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                 __builtin_cpu_supports("bmi2")
+             ? "x86-64-v3"
+             : "x86-64";
+}
+#endif
+
+/* NULL: clang's own target is this machine.  Else (this program is emulated) it is told. */
+static const char *own_target(const char *said) {
+  static const char *const before = "Target: ";
+  const char *target = strstr(said, before);
+  if (!target || strncmp(target + strlen(before), MACHINE, strlen(MACHINE)) == 0) return NULL;
+  return "--target=" MACHINE "-linux-gnu";
+}
+
+static kg_status read_version(kg_simt_compiler *compiler, kg_error *error) {
   Folder folder;
-  if (!folder_new(&folder)) return false;
+  if (!folder_new(&folder))
+    return kg_fail(error, KG_NO_COMPILER, "no temporary folder can be made: %s", strerror(errno));
   char place[sizeof folder.path];
   snprintf(place, sizeof place, "%.*s", (int)(strrchr(folder.path, '/') - folder.path),
            folder.path);
   sweep(place);
   const char *const words[] = {compiler->path, "--version", NULL};
-  char *said = run(folder.path, words, folder.log) == 0 ? read_file(folder.log, NULL) : NULL;
+  kg_child_outcome of;
+  kg_status status = KG_OK;
+  run(compiler, folder.path, words, &of);
   folder_free(&folder);
-  const char *number = said ? strstr(said, "clang version ") : NULL;
-  if (number) {
+  const char *number = of.out ? strstr(of.out, "clang version ") : NULL;
+  if (of.ending != KG_CHILD_EXITED)
+    status = kg_fail(error, KG_NO_COMPILER, "%s, asked for its version, %s", compiler->path,
+                     of.words);
+  else if (of.code != 0 || !number)
+    status = kg_fail(error, KG_NO_COMPILER, "%s does not answer --version as clang does",
+                     compiler->path);
+  else {
     number += strlen("clang version ");
     snprintf(compiler->version, sizeof compiler->version, "%.*s", (int)strcspn(number, " \t\r\n-+"),
              number);
+    compiler->target = own_target(of.out);
   }
-  free(said);
-  return number != NULL;
+  kg_child_outcome_free(&of);
+  return status;
 }
 
 kg_status kg_simt_compiler_find(kg_simt_compiler *compiler, char *identity, size_t bytes,
                                 kg_error *error) {
   const char *chosen = getenv("KG_CLANG");
   if (chosen && *chosen) {
-    if (!find_program(chosen, compiler->path, sizeof compiler->path))
+    if (!kg_child_find(chosen, compiler->path, sizeof compiler->path))
       return kg_fail(error, KG_NO_COMPILER, "KG_CLANG is \"%s\", and no such program can be run",
                      chosen);
-  } else if (!find_program("clang-19", compiler->path, sizeof compiler->path) &&
-             !find_program("clang", compiler->path, sizeof compiler->path))
+  } else if (!kg_child_find("clang-19", compiler->path, sizeof compiler->path) &&
+             !kg_child_find("clang", compiler->path, sizeof compiler->path))
     return kg_fail(error, KG_NO_COMPILER,
                    "the SIMT device needs clang: neither clang-19 nor clang is in PATH; "
                    "install it, or name it in KG_CLANG");
-  if (!read_version(compiler))
-    return kg_fail(error, KG_NO_COMPILER, "%s does not answer --version as clang does",
-                   compiler->path);
-  compiler->processor = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                                __builtin_cpu_supports("bmi2")
-                            ? "x86-64-v3"
-                            : "x86-64";
+  const kg_status status = read_version(compiler, error);
+  if (status) return status;
+  compiler->processor = own_processor();
   snprintf(identity, bytes, "clang %s %016llx, shim %016llx, %s", compiler->version,
            (unsigned long long)program_hash(compiler->path), (unsigned long long)shims_hash(),
            compiler->processor);
@@ -375,20 +339,20 @@ static int add_definitions(const char *const *from, const char **words, int coun
 }
 
 static kg_status refuse(const kg_simt_compiler *compiler, const char *backend,
-                        const kg_source *source, const Folder *folder, int exit_status,
-                        kg_error *error) {
-  char *log = read_file(folder->log, NULL);
-  if (exit_status < 0 || !log) {
-    free(log);
-    return kg_fail(error, KG_NO_COMPILER, "%s cannot be run", compiler->path);
-  }
-  for (size_t end = strlen(log); end > 0 && (log[end - 1] == '\n' || log[end - 1] == ' ');)
+                        const kg_source *source, kg_child_outcome *of, kg_error *error) {
+  char *log = of->err;
+  if (of->ending == KG_CHILD_NOT_RUN)
+    return kg_fail(error, KG_NO_COMPILER, "%s %s", compiler->path, of->words);
+  if (of->ending != KG_CHILD_EXITED)
+    return kg_fail(error, KG_COMPILE_FAILED,
+                   "kernel %s: clang %s broke off on the %s text at width %d: its process %s",
+                   source->kernel, compiler->version, backend, source->wave, of->words);
+  for (size_t end = of->err_bytes; end > 0 && (log[end - 1] == '\n' || log[end - 1] == ' ');)
     log[--end] = 0;
-  kg_fail(error, KG_COMPILE_FAILED,
-          "kernel %s: clang %s refuses the %s text at width %d (exit status %d):\n%s",
-          source->kernel, compiler->version, backend, source->wave, exit_status, log);
-  free(log);
-  return KG_COMPILE_FAILED;
+  return kg_fail(error, KG_COMPILE_FAILED,
+                 "kernel %s: clang %s refuses the %s text at width %d (exit status %d):\n%s",
+                 source->kernel, compiler->version, backend, source->wave, of->code,
+                 log ? log : "");
 }
 
 kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend, int wave,
@@ -418,12 +382,17 @@ kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend,
     for (int i = 0; i < CHECKED_OPTIONS && checked; i++) words[count++] = checked_options[i];
     snprintf(march, sizeof march, "-march=%s", compiler->processor);
     words[count++] = march;
+    if (compiler->target) words[count++] = compiler->target;
     count = add_definitions(source->options, words, count);
     const char *const tail[] = {"-I.", "text.cpp", "-o", "text.so", "-lm", NULL};
     for (int i = 0; i < 6; i++) words[count + i] = tail[i];
-    const int exit_status = run(folder.path, words, folder.log);
-    blob->bytes = exit_status == 0 ? read_file(folder.object, &blob->size) : NULL;
-    if (!blob->bytes) status = refuse(compiler, backend, source, &folder, exit_status, error);
+    kg_child_outcome of;
+    const bool fine = run(compiler, folder.path, words, &of);
+    blob->bytes = fine ? kg_read_file(folder.object, &blob->size) : NULL;
+    if (!fine) status = refuse(compiler, backend, source, &of, error);
+    else if (!blob->bytes)
+      status = kg_fail(error, KG_DEVICE_FAILED, "%s: %s", folder.object, strerror(errno));
+    kg_child_outcome_free(&of);
   }
   folder_free(&folder);
   free(text), free(call);

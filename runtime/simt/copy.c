@@ -7,25 +7,13 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "sanitize.h"
-
-static bool write_all(int fd, const unsigned char *bytes, size_t size) {
-  while (size > 0) {
-    const ssize_t written = write(fd, bytes, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes += written, size -= (size_t)written;
-  }
-  return true;
-}
 
 /* A new file in the folder, with a path that no copy of this process has had.  -1: errno. */
 static int new_file(const char *folder, char *path, size_t bytes) {
@@ -41,7 +29,7 @@ static void *load_from(const char *folder, const kg_function *function, char *wh
   const int fd = new_file(folder, path, sizeof path);
   if (fd < 0) return snprintf(why, bytes, "%s: %s", folder, strerror(errno)), NULL;
   void *library = NULL;
-  if (!write_all(fd, function->bytes, function->size))
+  if (!kg_write_all(fd, function->bytes, function->size))
     snprintf(why, bytes, "%.400s: %s", path, strerror(errno));
   else if (!(library = dlopen(path, RTLD_NOW | RTLD_LOCAL))) {
     const char *words = dlerror();
@@ -55,12 +43,13 @@ static void *load_from(const char *folder, const kg_function *function, char *wh
 /* The last resort, where no folder may hold programs.  The descriptor stays open as long as the
 ** process lives: its number is the copy's path, which must not come again. */
 static void *load_from_memory(const kg_function *function, char *why, size_t bytes) {
-  const int fd = memfd_create("kg-simt-copy", MFD_CLOEXEC);
-  if (fd < 0) return NULL;
+  const int fd = kg_memory_file("kg-simt-copy");
   char path[64];
-  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  void *library =
-      write_all(fd, function->bytes, function->size) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+  if (fd < 0) return NULL;
+  if (!kg_descriptor_path(fd, path, sizeof path)) return close(fd), NULL;
+  void *library = NULL;
+  if (kg_write_all(fd, function->bytes, function->size))
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *words = dlerror();
     snprintf(why, bytes, "%.700s", words ? words : path);
@@ -84,12 +73,10 @@ static kg_status new_copy(const kg_function *function, kg_simt_copy **made, kg_e
   kg_simt_copy *copy = calloc(1, sizeof *copy);
   if (!copy) return kg_fail(error, KG_OUT_OF_MEMORY, "no memory for a copy of %s", function->entry);
   copy->library = load(function, why, sizeof why);
-  struct link_map *map;
-  if (copy->library && dlinfo(copy->library, RTLD_DI_LINKMAP, &map) == 0) {
-    copy->base = (const char *)(uintptr_t)map->l_addr;
-    copy->text = dlsym(copy->library, "kg_simt_text");
-  }
-  if (!copy->text) {
+  if (copy->library) copy->text = dlsym(copy->library, "kg_simt_text");
+  Dl_info place; /* the object begins at its address 0 */
+  if (copy->text && dladdr(copy->text, &place)) copy->base = place.dli_fbase;
+  if (!copy->base) {
     if (copy->library) dlclose(copy->library);
     free(copy);
     return kg_fail(error, KG_DEVICE_FAILED, "the object of %s cannot be loaded: %s",
@@ -187,39 +174,47 @@ void kg_simt_function_free(kg_function *function) {
     next = copy->next;
     free_copy(copy);
   }
-  kg_simt_lines_free(function->lines);
+  kg_simt_lines_close(function->lines);
   pthread_mutex_destroy(&function->lock);
   free(function->arrays);
   free(function->bytes);
   free(function);
 }
 
-/* The line table, read at the first question; NULL: none. */
-static const kg_simt_lines *lines_of(kg_function *function) {
-  pthread_mutex_lock(&function->lock);
-  if (!function->lines && !function->no_lines) {
-    function->lines = kg_simt_lines_read(function->bytes, function->size);
-    function->no_lines = !function->lines;
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+typedef struct Question {
+  kg_function *function;
+  uint64_t offset;
+  kg_simt_frame *frames;
+  size_t room, count;
+} Question;
+
+static void answer(void *data) {
+  Question *q = data;
+  kg_function *f = q->function;
+  pthread_mutex_lock(&f->lock);
+  if (!f->lines && !f->no_lines) {
+    f->lines = kg_simt_lines_open(f->bytes, f->size);
+    f->no_lines = !f->lines;
   }
-  const kg_simt_lines *lines = function->lines;
-  pthread_mutex_unlock(&function->lock);
-  return lines;
+  if (f->lines) q->count = kg_simt_lines_frames(f->lines, q->offset, q->frames, q->room);
+  pthread_mutex_unlock(&f->lock);
 }
 
-size_t kg_simt_frames_at(kg_function *function, const kg_simt_copy *copy, const void *address,
-                         kg_simt_frame *frames, size_t room) {
-  const kg_simt_lines *lines = lines_of(function);
-  if (!lines) return 0;
-  return kg_simt_lines_frames(lines, (uint64_t)((const char *)address - copy->base), frames, room);
+size_t kg_simt_frames_at(kg_simt_context *context, const void *address, kg_simt_frame *frames,
+                         size_t room) {
+  Question question = {.function = context->function,
+                       .offset = (uint64_t)((const char *)address - context->copy->base),
+                       .frames = frames,
+                       .room = room};
+  kg_simt_aside(context, answer, &question); /* libdw wants more stack than a lane has */
+  return question.count;
 }
 
-void kg_simt_where(kg_function *function, const kg_simt_copy *copy, const void *address, char *text,
-                   size_t bytes) {
-  const char *folder, *file;
-  unsigned line;
-  const kg_simt_lines *lines = lines_of(function);
-  if (lines && kg_simt_lines_find(lines, (uint64_t)((const char *)address - copy->base), &folder,
-                                  &file, &line))
-    snprintf(text, bytes, "%s%s%s:%u", folder, *folder ? "/" : "", file, line);
+void kg_simt_where(kg_simt_context *context, const void *address, char *text, size_t bytes) {
+  kg_simt_frame frame;
+  if (kg_simt_frames_at(context, address, &frame, 1) == 1)
+    snprintf(text, bytes, "%s:%u", frame.path, frame.line);
   else snprintf(text, bytes, "an unknown place");
 }

@@ -31,8 +31,8 @@ float erff(float), log1pf(float), expm1f(float), atan2f(float, float), fmodf(flo
 #define KG_SIMT_UNCHECKED
 #endif
 
-#if !defined(__x86_64__)
-#error "kgen: the SIMT device switches lanes on x86-64 only"
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#error "kgen: the SIMT device switches lanes on x86-64 and aarch64 only"
 #endif
 
 /* The scheduler's own data, where inlined code reads it.  In a checked text the compiler does not
@@ -40,7 +40,12 @@ float erff(float), log1pf(float), expm1f(float), atan2f(float, float), fmodf(flo
 template <class V> KG_SIMT_IN V kg_simt_ours(const V &from) {
 #ifdef KG_SIMT_CHECKED
   V value;
+#if defined(__x86_64__)
   __asm__("mov %1, %0" : "=r"(value) : "m"(from));
+#else
+  if constexpr (sizeof(V) == 4) __asm__("ldr %w0, %1" : "=r"(value) : "m"(from));
+  else __asm__("ldr %x0, %1" : "=r"(value) : "m"(from));
+#endif
   return value;
 #else
   return from;
@@ -62,6 +67,7 @@ __asm__(".text\n.hidden kg_simt_anchor\n.globl kg_simt_anchor\n.type kg_simt_anc
 /* How a meeting returns.  A `ret` is predicted from the calls that the processor saw last, which
 ** are other lanes', of the next meeting: wrong each time.  An indirect jump is predicted from where
 ** the lanes before went: right for all but the first.  This halves the cost of a switch. */
+#if defined(__x86_64__)
 #define KG_SIMT_MEETING \
   static KG_SIMT_UNCHECKED \
       __attribute__((noinline, convergent, nomerge, function_return("thunk-extern")))
@@ -69,10 +75,14 @@ __asm__(
     ".text\n.hidden __x86_return_thunk\n.globl __x86_return_thunk\n.type "
     "__x86_return_thunk,@function\n"
     "__x86_return_thunk: popq %rcx\n jmpq *%rcx\n.size __x86_return_thunk,.-__x86_return_thunk\n");
+#else
+#define KG_SIMT_MEETING static KG_SIMT_UNCHECKED __attribute__((noinline, convergent, nomerge))
+#endif
 
 /* Leaves this lane, its place in *from, and goes on where `to` stopped.  It is part of the
 ** function that uses it: the compiler saves what that one still needs, and no more. */
 KG_SIMT_IN void kg_simt_switch(void **from, void *to) {
+#if defined(__x86_64__)
   __asm__ volatile("pushq %%rbp\n\t"
                    "leaq 1f(%%rip), %%rax\n\t"
                    "pushq %%rax\n\t"
@@ -87,6 +97,28 @@ KG_SIMT_IN void kg_simt_switch(void **from, void *to) {
                    : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
                      "r15", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
                      "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+#else
+  register void **stop __asm__("x0") = from;
+  register void *next __asm__("x1") = to;
+  __asm__ volatile("adr x9, 1f\n\t"
+                   "stp x9, x29, [sp, #-16]!\n\t"
+                   "mov x10, sp\n\t"
+                   "str x10, [x0]\n\t"
+                   "mov sp, x1\n\t"
+                   "ldr x9, [sp]\n\t"
+                   "br x9\n"
+                   "1:\n\t"
+                   "ldr x29, [sp, #8]\n\t"
+                   "add sp, sp, #16"
+                   : "+r"(stop), "+r"(next)
+                   :
+                   : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
+                     "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24",
+                     "x25", "x26", "x27", "x28", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6",
+                     "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17",
+                     "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28",
+                     "v29", "v30", "v31", "memory", "cc");
+#endif
 }
 
 KG_SIMT_IN void kg_simt_give_way(kg_simt_lane *lane, kg_simt_lane *next) {

@@ -9,8 +9,6 @@
 ** nothing that holds a lock: the text, the math library, and the shim. */
 #include <signal.h>
 #include <string.h>
-#include <ucontext.h>
-#include <unistd.h>
 
 #include "simt.h"
 
@@ -23,11 +21,6 @@ static struct sigaction earlier[SIGNALS];
 
 static _Thread_local kg_simt_context *running;
 static _Thread_local stack_t earlier_stack;
-
-static void stop_timer(kg_simt_context *context) {
-  if (context->has_timer) timer_delete(context->timer);
-  context->has_timer = false;
-}
 
 static void pass_on(int signal_number, siginfo_t *info, void *state) {
   const struct sigaction *action = NULL;
@@ -53,25 +46,37 @@ static bool out_of_time(kg_simt_context *context) {
   return ++context->ticks > 4 && context->in_lane;
 }
 
+/* The signal that x86-64 has for it.  Elsewhere the text's own traps say what they are for in the
+** instruction: the processor divides by zero without a word, so the compiler looks first. */
+static int meaning(int signal_number, const void *place) {
+#if defined(__aarch64__)
+  enum { BRK = 0xd4200000, TRAP = 1, DIVISION = 0x5503 };
+  uint32_t instruction;
+  if (signal_number != SIGTRAP) return signal_number;
+  memcpy(&instruction, place, sizeof instruction);
+  if (instruction == (BRK | TRAP << 5)) return SIGILL;
+  if (instruction == (BRK | DIVISION << 5)) return SIGFPE;
+#else
+  (void)place;
+#endif
+  return signal_number;
+}
+
 static void handle(int signal_number, siginfo_t *info, void *state) {
-  ucontext_t *machine = state;
   kg_simt_context *context = running;
-  if (context && signal_number == SIGTRAP && info->si_code == SI_TIMER &&
-      info->si_value.sival_ptr == context) {
+  if (context && signal_number == SIGTRAP && kg_ticker_ticked(&context->ticker, info)) {
     if (!out_of_time(context)) return;
     signal_number = KG_SIMT_TIME;
-  } else if (!context && signal_number == SIGTRAP && info->si_code == SI_TIMER) {
+  } else if (!context && signal_number == SIGTRAP && kg_ticker_ticked(NULL, info)) {
     return; /* from a limit that is over: the thread had the signal blocked */
   } else if (!context || info->si_code <= 0) { /* not of a lane, or sent by someone */
     pass_on(signal_number, info, state);
     return;
   }
-  greg_t *registers = machine->uc_mcontext.gregs;
-  context->fault = signal_number;
+  context->fault_site = kg_signal_place(state);
+  context->fault = meaning(signal_number, context->fault_site);
   context->fault_address = info->si_addr;
-  context->fault_site = (const void *)(uintptr_t)registers[REG_RIP];
-  registers[REG_RSP] = (greg_t)(uintptr_t)context->sp;
-  registers[REG_RIP] = (greg_t)(uintptr_t)kg_simt_resume;
+  kg_signal_go_on(state, kg_simt_resume, context->sp);
 }
 
 /* At each opening, as someone may have put another action in place since the last. */
@@ -111,24 +116,11 @@ void kg_simt_fault_close(void) {
 /* The clock is the thread's own time on a processor: what else the machine does is not counted.
 ** The signal is one that this file handles already.  No timer, no limit. */
 static void start_timer(kg_simt_context *context, double seconds) {
-  context->has_timer = false;
   context->seconds = seconds;
   if (seconds <= 0) return;
-  struct sigevent event;
-  memset(&event, 0, sizeof event);
-  event.sigev_notify = SIGEV_THREAD_ID;
-  event.sigev_signo = SIGTRAP;
-  event.sigev_value.sival_ptr = context;
-  event._sigev_un._tid = gettid();
-  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &context->timer)) return;
   context->ticks = 0;
   context->groups_seen = context->groups_begun;
-  const double quarter = seconds / 4 > 0.001 ? seconds / 4 : 0.001;
-  struct timespec tick = {.tv_sec = (time_t)quarter};
-  tick.tv_nsec = (long)((quarter - (double)tick.tv_sec) * 1e9);
-  const struct itimerspec every = {tick, tick};
-  context->has_timer = true;
-  if (timer_settime(context->timer, 0, &every, NULL)) stop_timer(context);
+  kg_ticker_start(&context->ticker, seconds / 4 > 0.001 ? seconds / 4 : 0.001, SIGTRAP);
 }
 
 void kg_simt_fault_enter(kg_simt_context *context, double seconds) {
@@ -140,7 +132,7 @@ void kg_simt_fault_enter(kg_simt_context *context, double seconds) {
 }
 
 void kg_simt_fault_leave(kg_simt_context *context) {
-  stop_timer(context);
+  kg_ticker_stop(&context->ticker);
   running = NULL;
   sigaltstack(&earlier_stack, NULL);
 }

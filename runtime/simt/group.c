@@ -11,99 +11,8 @@
 ** as all come to the same meeting; the shim checks that. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "sanitize.h"
-
-#if !defined(__x86_64__)
-#error "the SIMT device switches lanes on x86-64 only"
-#endif
-
-/* A stop is a stack pointer under which lies the address to go on at; what lies above is that
-** code's own business. */
-__asm__(".text\n"
-        ".globl kg_simt_enter\n.type kg_simt_enter,@function\n"
-        "kg_simt_enter:\n"
-        "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
-        "  leaq 1f(%rip), %rax\n"
-        "  pushq %rax\n"
-        "  movq %rsp, (%rdi)\n"
-        "  movq %rsi, %rsp\n"
-        ".globl kg_simt_resume\n"
-        "kg_simt_resume:\n"
-        "  popq %rax\n"
-        "  jmpq *%rax\n"
-        "1:\n"
-        "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
-        "  ret\n"
-        ".size kg_simt_enter,.-kg_simt_enter\n"
-        ".type kg_simt_start,@function\n"
-        "kg_simt_start:\n"
-        "  popq %rdi\n"
-        "  popq %rsi\n"
-        "  callq kg_simt_lane_main\n"
-        "  ud2\n"
-        ".size kg_simt_start,.-kg_simt_start\n");
-extern const char kg_simt_start[];
-_Noreturn void kg_simt_lane_main(kg_simt_context *context, uintptr_t stack);
-
-/* ---- stacks ---------------------------------------------------------------------------------- */
-
-static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
-static size_t stack_stride(void) { return KG_SIMT_STACK_BYTES + page_bytes(); }
-
-/* Opens some more stacks for use. */
-static bool more_stacks(kg_simt_context *context) {
-  enum { STEP = 64 };
-  if (context->stacks_ready == KG_SIMT_THREADS) return false;
-  const size_t page = page_bytes(), stride = stack_stride();
-  for (unsigned i = 0; i < STEP; i++) {
-    const unsigned stack = context->stacks_ready;
-    if (mprotect(context->stacks + stack * stride + page, KG_SIMT_STACK_BYTES,
-                 PROT_READ | PROT_WRITE))
-      return i > 0;
-    context->stacks_ready++;
-    context->free_stack[context->stacks_free++] = (uint16_t)stack;
-  }
-  return true;
-}
-
-bool kg_simt_in_guard(const kg_simt_context *context, const void *address) {
-  const char *at = address;
-  const size_t stride = stack_stride();
-  if (at < context->stacks || at >= context->stacks + KG_SIMT_THREADS * stride) return false;
-  return (size_t)(at - context->stacks) % stride < page_bytes();
-}
-
-const void *kg_simt_stacks(const kg_simt_context *context, size_t *bytes) {
-  *bytes = KG_SIMT_THREADS * stack_stride();
-  return context->stacks;
-}
-
-/* Ready to begin on the stack.  Tops are staggered: else all lanes' frames would fall into the
-** same few cache sets. */
-static void *first_stop(kg_simt_context *context, unsigned stack) {
-  char *top = context->stacks + (stack + 1) * context->stride - (stack % 32) * 192;
-  void **frame = (void **)(void *)top - 5;
-  frame[0] = (void *)(uintptr_t)kg_simt_start;
-  frame[1] = context;
-  frame[2] = (void *)(uintptr_t)stack;
-  frame[3] = frame[4] = NULL; /* two words, so that the call is made on a stack aligned to 16 */
-  return frame;
-}
-
-static void begin(kg_simt_group *group, kg_simt_lane *lane) {
-  kg_simt_context *context = (kg_simt_context *)group;
-  context->in_lane = 0;
-  if (context->stacks_free == 0 && !more_stacks(context)) {
-    kg_fail(&context->error, KG_OUT_OF_MEMORY, "kernel %s: no memory for the stacks of %u lanes",
-            context->function->kernel, context->threads);
-    kg_simt_abandon(context);
-  }
-  lane->sp = first_stop(context, context->free_stack[--context->stacks_free]);
-  context->in_lane = 1;
-}
 
 /* ---- a lane's life --------------------------------------------------------------------------- */
 
@@ -137,7 +46,7 @@ static kg_simt_lane *leave(kg_simt_context *context, kg_simt_lane *lane) {
   return lane->next;
 }
 
-_Noreturn void kg_simt_lane_main(kg_simt_context *context, uintptr_t stack) {
+static _Noreturn void lane_main(kg_simt_context *context, uintptr_t stack) {
   kg_simt_state *state = context->copy->text->state;
   void *nowhere;
   for (;;) {
@@ -152,14 +61,6 @@ _Noreturn void kg_simt_lane_main(kg_simt_context *context, uintptr_t stack) {
     kg_simt_enter(&nowhere, next ? next->sp : context->sp);
     abort(); /* nothing leads back here */
   }
-}
-
-_Noreturn void kg_simt_abandon(kg_simt_context *context) {
-  void *nowhere;
-  context->in_lane = 0;
-  context->failed = true;
-  kg_simt_enter(&nowhere, context->sp);
-  abort();
 }
 
 /* ---- the group ------------------------------------------------------------------------------- */
@@ -207,15 +108,16 @@ bool kg_simt_group_run(kg_simt_context *context, const uint32_t place[3]) {
   context->failed = context->told = false;
   context->fault = 0;
   kg_simt_lane *first = context->waves[context->wave_order[0]].resume;
-  if (context->stacks_free == 0 && !more_stacks(context)) {
+  if (!kg_simt_stacks_ready(context)) {
     context->failed = true;
     kg_fail(&context->error, KG_OUT_OF_MEMORY, "no memory for the stacks of lanes");
     return false;
   }
   context->groups_begun++;
-  begin(&context->group, first);
+  first->sp = kg_simt_first_stop(context, lane_main);
+  context->in_lane = 1;
   state->now = first;
-  kg_simt_enter(&context->sp, first->sp);
+  kg_simt_enter_lanes(context, first->sp);
   context->in_lane = 0;
   if (context->fault) {
     context->failed = true;
@@ -232,11 +134,8 @@ kg_simt_context *kg_simt_context_new(void) {
   context->lanes = aligned_alloc(64, KG_SIMT_THREADS * sizeof *context->lanes);
   context->waves = aligned_alloc(64, KG_SIMT_THREADS / 32 * sizeof *context->waves);
   context->signal_stack = malloc(KG_SIMT_SIGNAL_STACK);
-  context->stacks = mmap(NULL, KG_SIMT_THREADS * stack_stride(), PROT_NONE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  context->stride = stack_stride();
-  if (context->stacks == MAP_FAILED) context->stacks = NULL;
-  if (!context->lanes || !context->waves || !context->signal_stack || !context->stacks) {
+  if (!kg_simt_stacks_map(context) || !context->lanes || !context->waves ||
+      !context->signal_stack) {
     kg_simt_context_free(context);
     return NULL;
   }
@@ -247,7 +146,7 @@ kg_simt_context *kg_simt_context_new(void) {
 
 void kg_simt_context_free(kg_simt_context *context) {
   if (!context) return;
-  if (context->stacks) munmap(context->stacks, KG_SIMT_THREADS * stack_stride());
+  kg_simt_stacks_unmap(context);
   free(context->signal_stack);
   free(context->waves);
   free(context->lanes);
@@ -305,6 +204,18 @@ void kg_simt_context_set(kg_simt_context *context, const kg_simt_job *job, kg_si
 }
 
 /* ---- what the text asks ---------------------------------------------------------------------- */
+
+static void begin(kg_simt_group *group, kg_simt_lane *lane) {
+  kg_simt_context *context = (kg_simt_context *)group;
+  context->in_lane = 0;
+  if (!kg_simt_stacks_ready(context)) {
+    kg_fail(&context->error, KG_OUT_OF_MEMORY, "kernel %s: no memory for the stacks of %u lanes",
+            context->function->kernel, context->threads);
+    kg_simt_abandon(context);
+  }
+  lane->sp = kg_simt_first_stop(context, lane_main);
+  context->in_lane = 1;
+}
 
 static void apart(kg_simt_group *group, const char *what, const void *site) {
   ((kg_simt_context *)group)->in_lane = 0;

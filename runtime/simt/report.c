@@ -42,7 +42,7 @@ static void put_head(Text *text, const kg_simt_context *context) {
 
 static void put_place(Text *text, kg_simt_context *context, const char *what, const void *site) {
   char where[512];
-  kg_simt_where(context->function, context->copy, (const char *)site - 1, where, sizeof where);
+  kg_simt_where(context, (const char *)site - 1, where, sizeof where);
   put(text, "%s at %s", what, where);
 }
 
@@ -202,7 +202,7 @@ static const char *fault_words(int fault) {
 void kg_simt_report_fault(kg_simt_context *context) {
   char words[sizeof context->error.message], near[256], where[512];
   Text text = {words, sizeof words};
-  kg_simt_where(context->function, context->copy, context->fault_site, where, sizeof where);
+  kg_simt_where(context, context->fault_site, where, sizeof where);
   put_head(&text, context);
   put(&text, "thread %u ", running(context)->number);
   trouble(context, context->fault == KG_SIMT_TIME ? KG_FOUND_ENDLESS : KG_FOUND_CRASH, 1,

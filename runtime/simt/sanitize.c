@@ -86,10 +86,8 @@ static void publish(kg_simt_device *device, const kg_simt_check *check) {
     memcpy(report->findings, check->findings, (size_t)count * sizeof *report->findings);
 }
 
-int kg_simt_findings(const kg_device *device, const kg_simt_finding **findings) {
-  if (findings) *findings = NULL;
-  if (!device || !kg_simt_is_simt(device)) return 0;
-  const kg_simt_report *report = report_of(device->self, false);
+int kg_simt_check_findings(kg_simt_device *device, const kg_simt_finding **findings) {
+  const kg_simt_report *report = report_of(device, false);
   if (!report || report->count == 0) return 0;
   if (findings) *findings = report->findings;
   return report->count;

@@ -147,10 +147,10 @@ typedef struct kg_simt_array {
 
 /* The arrays between those offsets, gaps left out, by address: how many were found, of which at
 ** most `room` are in arrays. */
-size_t kg_simt_arrays(const unsigned char *object, size_t size, uint64_t from, uint64_t to,
+size_t kg_simt_arrays(unsigned char *object, size_t size, uint64_t from, uint64_t to,
                       kg_simt_array *arrays, size_t room);
 /* How far the loaded object reaches from its base. */
-uint64_t kg_simt_image_bytes(const unsigned char *object, size_t size);
+uint64_t kg_simt_image_bytes(unsigned char *object, size_t size);
 
 /* ---- sanitize.c ------------------------------------------------------------------------------ */
 
@@ -165,5 +165,7 @@ typedef struct kg_simt_report {
 kg_status kg_simt_check_launch(kg_simt_device *device, kg_simt_job *job, size_t argument_bytes,
                                const kg_call *call, kg_error *error);
 void kg_simt_check_close(kg_simt_device *device);
+/* As kg_simt_findings; *findings stays as it is when there are none. */
+int kg_simt_check_findings(kg_simt_device *device, const kg_simt_finding **findings);
 
 #endif

@@ -75,7 +75,7 @@ static bool ends_in(const char *name, const char *ending) {
 }
 
 static void set_line(const kg_simt_frame *frame, char *file, size_t bytes, unsigned *line) {
-  snprintf(file, bytes, "%s%s%s", frame->folder, *frame->folder ? "/" : "", frame->file);
+  snprintf(file, bytes, "%s", frame->path);
   *line = frame->line;
 }
 
@@ -83,12 +83,12 @@ static void set_line(const kg_simt_frame *frame, char *file, size_t bytes, unsig
 ** the generator puts around a body, and the shim, count only where there is nothing else. */
 static void find_lines(const kg_simt_check *check, const void *site, kg_simt_witness *w) {
   kg_simt_frame frames[32];
-  const size_t count = kg_simt_frames_at(check->context->function, check->context->copy, site,
-                                         frames, sizeof frames / sizeof *frames);
+  const size_t count =
+      kg_simt_frames_at(check->context, site, frames, sizeof frames / sizeof *frames);
   const kg_simt_frame *inner = NULL, *outer = NULL, *any = NULL;
   for (size_t i = 0; i < count; i++) {
-    if (!any && strncmp(frames[i].file, "kg_simt", strlen("kg_simt")) != 0) any = &frames[i];
-    if (!ends_in(frames[i].file, ".kc")) continue;
+    if (!any && strncmp(frames[i].path, "kg_simt", strlen("kg_simt")) != 0) any = &frames[i];
+    if (!ends_in(frames[i].path, ".kc")) continue;
     if (!inner) inner = &frames[i];
     outer = &frames[i];
   }

@@ -4,12 +4,12 @@
 **   metal.c     a Metal text as C++ takes it
 **   copy.c      a loaded text, once for each thread that runs it
 **   group.c     runs one group: lanes as fibers
+**   fiber.c     their stacks, and the switch between them
 **   pool.c      spreads a launch's groups over threads
 **   memory.c    allocations between guard pages
 **   fault.c     a lane's crash becomes a report
 **   report.c    what went wrong, in words
-**   lines.c     address -> "file:line"
-**   inlines.c   address -> the lines of the calls inlined there
+**   lines.c     address -> "file:line", and the lines of the calls inlined there
 **   sanitize*.c watch accesses to memory, where the device is asked to (sanitize.h)
 **
 ** One launch is one kg_simt_job on its caller's stack, and a group runs in one kg_simt_context from
@@ -20,15 +20,15 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include "device.h"
+#include "platform.h"
+#include "workers.h"
 #include "abi.h"
 
 #define KG_SIMT_STACK_BYTES 65536u
 
 typedef struct kg_simt_lines kg_simt_lines;
-struct kg_simt_frame;
 
 /* ---- a loaded text --------------------------------------------------------------------------- */
 
@@ -45,7 +45,7 @@ struct kg_function {
   size_t size;
   pthread_mutex_t lock; /* of idle and lines */
   kg_simt_copy *idle;
-  kg_simt_lines *lines; /* read at the first report */
+  kg_simt_lines *lines; /* opened at the first report */
   bool no_lines;
   size_t shared_bytes;
   struct kg_simt_array *arrays; /* of a checked text: the shared arrays */
@@ -64,30 +64,22 @@ void kg_simt_function_free(kg_function *function);
 kg_status kg_simt_copy_take(kg_function *function, kg_simt_copy **copy, kg_error *error);
 void kg_simt_copy_give(kg_function *function, kg_simt_copy *copy);
 
-/* "templates/kernels/x.kc:12" for an address of this copy, or "an unknown place". */
-void kg_simt_where(kg_function *function, const kg_simt_copy *copy, const void *address, char *text,
-                   size_t bytes);
-
-/* The lines of an address of this copy, from the innermost inlined call outwards: how many. */
-size_t kg_simt_frames_at(kg_function *function, const kg_simt_copy *copy, const void *address,
-                         struct kg_simt_frame *frames, size_t room);
-
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* Reads the line table of an object that stays as long as the result.  NULL: it has none, or no
-** memory. */
-kg_simt_lines *kg_simt_lines_read(const unsigned char *object, size_t size);
-void kg_simt_lines_free(kg_simt_lines *lines);
-/* False: no line is known for this offset from the object's base. */
-bool kg_simt_lines_find(const kg_simt_lines *lines, uint64_t offset, const char **folder,
-                        const char **file, unsigned *line);
-
-/* The line of this offset, then those of the calls that were inlined around it, outwards. */
+/* A place in a source, as the text's #line names it; the path lives as long as the lines. */
 typedef struct kg_simt_frame {
-  const char *folder, *file;
+  const char *path;
   unsigned line;
 } kg_simt_frame;
-size_t kg_simt_lines_frames(const kg_simt_lines *lines, uint64_t offset, kg_simt_frame *frames,
+
+/* The object stays as long as the result, which is for one thread at a time.  NULL: it has no
+** lines, or no memory. */
+kg_simt_lines *kg_simt_lines_open(unsigned char *object, size_t size);
+void kg_simt_lines_close(kg_simt_lines *lines);
+
+/* The line of this offset from the object's base, then those of the calls that were inlined around
+** it, outwards: how many.  0: no line is known. */
+size_t kg_simt_lines_frames(kg_simt_lines *lines, uint64_t offset, kg_simt_frame *frames,
                             size_t room);
 
 /* ---- a launch -------------------------------------------------------------------------------- */
@@ -95,7 +87,8 @@ size_t kg_simt_lines_frames(const kg_simt_lines *lines, uint64_t offset, kg_simt
 typedef enum kg_simt_order { KG_SIMT_FORWARD, KG_SIMT_REVERSE, KG_SIMT_SHUFFLED } kg_simt_order;
 
 typedef struct kg_simt_job {
-  struct kg_simt_job *next; /* in the pool's list */
+  kg_work work; /* first: it is the workers' */
+  struct kg_simt_pool *pool;
   kg_function *function;
   kg_grid grid;
   const void *arguments;
@@ -103,7 +96,6 @@ typedef struct kg_simt_job {
   uint64_t chunk;  /* taken at a time */
   atomic_uint_least64_t taken;
   atomic_uint_least64_t stop; /* groups from this number on need not run any more */
-  unsigned users;             /* helpers at work on it; the pool's lock */
   kg_simt_order order;        /* of lanes and waves */
   uint64_t seed;              /* of the shuffle */
   bool strict;                /* see kg_simt_group.strict */
@@ -123,6 +115,8 @@ typedef struct kg_simt_trouble {
 
 /* ---- a group --------------------------------------------------------------------------------- */
 
+typedef void kg_simt_aside_work(void *data);
+
 typedef struct kg_simt_context {
   kg_simt_group group; /* first: the group that a text hands back leads here */
   struct kg_simt_context *next;
@@ -130,7 +124,9 @@ typedef struct kg_simt_context {
   kg_simt_wave *waves; /* by number */
   unsigned threads, wave_count, width;
   uint16_t lane_order[KG_SIMT_LANES], wave_order[KG_SIMT_THREADS / 32];
-  void *sp;     /* where the scheduler waits */
+  void *sp;                  /* where the scheduler waits */
+  kg_simt_aside_work *aside; /* what a lane asks it to do meanwhile, and where the lane waits */
+  void *aside_data, *aside_sp;
   char *stacks;  /* KG_SIMT_THREADS of them, each above a guard page */
   size_t stride; /* from one to the next */
   unsigned stacks_ready, stacks_free;
@@ -146,8 +142,7 @@ typedef struct kg_simt_context {
   volatile sig_atomic_t in_lane; /* the text runs, and may be stopped at any instruction */
   uint64_t groups_begun, groups_seen; /* by the time limit's clock */
   unsigned ticks;
-  timer_t timer;
-  bool has_timer;
+  kg_ticker ticker;
   double seconds; /* that a group may take; 0: no limit */
   int fault; /* the signal that ended a lane; 0: none */
   const void *fault_address, *fault_site;
@@ -163,14 +158,37 @@ void kg_simt_context_set(kg_simt_context *context, const kg_simt_job *job, kg_si
 /* False: context->error says why. */
 bool kg_simt_group_run(kg_simt_context *context, const uint32_t place[3]);
 
-/* Leaves the group from one of its lanes, for good. */
-_Noreturn void kg_simt_abandon(kg_simt_context *context);
 extern const kg_simt_host kg_simt_host_functions;
 
-/* In group.c's assembly: goes on at `to`, and comes back when someone goes on at *from. */
+/* "templates/kernels/x.kc:12" for an address of the context's copy, or "an unknown place". */
+void kg_simt_where(kg_simt_context *context, const void *address, char *text, size_t bytes);
+
+/* The lines of an address of the copy, from the innermost inlined call outwards: how many. */
+size_t kg_simt_frames_at(kg_simt_context *context, const void *address, kg_simt_frame *frames,
+                         size_t room);
+
+/* ---- fibers ---------------------------------------------------------------------------------- */
+
+/* In assembly: goes on at `to`, and comes back when someone goes on at *from. */
 void kg_simt_enter(void **from, void *to);
-extern const char
-    kg_simt_resume[]; /* a thread sent here with the stack pointer at a stop goes on from it */
+/* A thread sent here with the stack pointer at a stop goes on from it. */
+extern const char kg_simt_resume[];
+
+/* Runs the lanes from a stop on until they go on at context->sp for good. */
+void kg_simt_enter_lanes(kg_simt_context *context, void *stop);
+/* Leaves the group from one of its lanes, for good. */
+_Noreturn void kg_simt_abandon(kg_simt_context *context);
+/* Does the work on the thread's own stack, whoever asks: a lane's is small. */
+void kg_simt_aside(kg_simt_context *context, kg_simt_aside_work *work, void *data);
+
+/* False: no memory. */
+bool kg_simt_stacks_map(kg_simt_context *context);
+void kg_simt_stacks_unmap(kg_simt_context *context);
+/* Sees to it that a stack is free.  False: no memory. */
+bool kg_simt_stacks_ready(kg_simt_context *context);
+/* A stop at which lane_main begins, on a free stack whose number it is given to hand back. */
+typedef void kg_simt_lane_main(kg_simt_context *context, uintptr_t stack);
+void *kg_simt_first_stop(kg_simt_context *context, kg_simt_lane_main *lane_main);
 
 /* The stack's guard that the address lies in, or beside; false: none. */
 bool kg_simt_in_guard(const kg_simt_context *context, const void *address);
@@ -239,6 +257,7 @@ typedef struct kg_simt_compiler {
   char path[1024];
   char version[64];      /* "19.1.7" */
   const char *processor; /* its -march */
+  const char *target;    /* its --target, where it is for another machine by itself; else NULL */
 } kg_simt_compiler;
 
 /* identity: for kg_device.compiler.  KG_NO_COMPILER. */
@@ -266,7 +285,5 @@ typedef struct kg_simt_device {
   struct kg_simt_check *checks;   /* idle ones */
   struct kg_simt_report *reports; /* the threads' */
 } kg_simt_device;
-
-bool kg_simt_is_simt(const kg_device *device);
 
 #endif

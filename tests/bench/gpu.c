@@ -119,9 +119,12 @@ int main(int argc, char **argv) {
   }
   Arena *a = arena_new();
   Diags *diags = diags_new(a);
-  int backend_count, wrong = 0;
-  const Backend **backends = backends_load(a, "templates", &backend_count, diags);
-  const Spec *spec = spec_load(a, "kernels.lua", backends, backend_count, diags);
+  int wrong = 0;
+  int backend_count;
+  Words words; /* without libclang, which is not where the GPU is */
+  words_load(a, &words, "templates", diags);
+  const Backend **backends = backends_load(a, "templates", &words, &backend_count, diags);
+  const Spec *spec = spec_load(a, "kernels.lua", &words, backends, backend_count, diags);
   diags_print(diags, stderr, false);
   kg_device *device = NULL;
   kg_error error = {0};

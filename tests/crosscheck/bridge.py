@@ -49,7 +49,7 @@ class Library:
         self.c.kg_quant_unpack.argtypes = [pointer, *sizes, width, pointer, pointer]
         self.c.kg_quant_affine.argtypes = [pointer, *sizes, width, ctypes.c_size_t, *[pointer] * 4]
 
-    # companions_quant.h: rows by columns, numpy's arrays
+    # templates/lib/host/quant.h: rows by columns, numpy's arrays
     def pack(self, codes, bits):
         rows, columns = codes.shape
         words = np.zeros((rows, self.c.kg_quant_words(columns, bits)), np.uint32)

@@ -11,8 +11,9 @@
 
 #include <cmocka.h>
 
-#include "companions.h"
-#include "companions_rejection.h"
+#include "kernels/gumbel_max_sample/host.h"
+#include "kernels/rejection_sample/host.h"
+#include "lib/host/philox.h"
 #include "../kernel_fixture.h"
 #include "../statistics.h"
 

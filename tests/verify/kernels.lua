@@ -15,6 +15,6 @@ kernel "row_sum" {
   numerics = { accumulate = f32, tolerance = { f32 = 1e-5, bf16 = 8e-3 } },
   fallback = "the graph's sum",
   body = "row_sum.kc",
-  reference = "row_sum.c",
+  reference = "row_sum.ref.c",
   cases = { { rows = 3, D = 500 }, { rows = 2, D = 1 } },
 }

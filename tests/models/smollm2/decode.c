@@ -2,8 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "companions_paged.h"
-#include "companions_quant.h"
+#include "kernels/paged_attention/host.h"
+#include "lib/host/pages.h"
+#include "lib/host/quant.h"
 #include "decode.h"
 #include "device.h"
 #include "kernels.h"

@@ -1,0 +1,63 @@
+/* fault.c: a fault of a body is given once, with its line and the choice of types that it is
+** about. */
+#include "body/reading.h"
+
+#include <string.h>
+bool fault_begin_at(Check *c, Place at, DiagCode code) {
+  c->live = false;
+  c->choice = NULL;
+  for (int i = 0; i < c->k->allow_count; i++)
+    if (diag_find(c->k->allow[i].code) == (int)code) return false;
+  for (int i = 0; i < c->seen_count; i++) {
+    const bool here = c->seen[i].line == at.line && c->seen[i].col == at.col &&
+                      strcmp(c->seen[i].file, at.file) == 0;
+    if (here && c->seen[i].code == code && at.col > 0)
+      return false; /* without a column, the text tells them apart */
+  }
+  if (c->seen_count == c->seen_room) {
+    c->seen_room = c->seen_room ? c->seen_room * 2 : 32;
+    void *larger = arena_alloc(c->a, (size_t)c->seen_room * sizeof *c->seen);
+    if (c->seen_count) memcpy(larger, c->seen, (size_t)c->seen_count * sizeof *c->seen);
+    c->seen = larger;
+  }
+  c->seen[c->seen_count].code = code;
+  c->seen[c->seen_count].file = at.file;
+  c->seen[c->seen_count].line = at.line;
+  c->seen[c->seen_count++].col = at.col;
+  c->live = true;
+  c->faults++;
+  return true;
+}
+
+bool fault_given(const Check *c, Place at) {
+  for (int i = 0; i < c->seen_count; i++)
+    if (c->seen[i].line == at.line && c->seen[i].col == at.col &&
+        strcmp(c->seen[i].file, at.file) == 0)
+      return true;
+  return false;
+}
+
+bool fault_begin(Check *c, unsigned at, DiagCode code, Place *place) {
+  const Chunk *chunk = tree_chunk(c->tree, at);
+  *place = tree_place(c, c->tree, at);
+  const bool begun = fault_begin_at(c, *place, code);
+  c->choice = chunk ? chunk->variant->choice : NULL;
+  return begun;
+}
+
+static const char *source_of(const Check *c, const char *file) {
+  if (strcmp(file, c->path) == 0) return c->shown;
+  for (int i = 0; i < c->l->source_count; i++)
+    if (strcmp(file, c->l->sources[i].file) == 0) return c->l->sources[i].text;
+  return strcmp(file, c->l->portable.file) == 0 ? c->l->portable.text : NULL;
+}
+
+void fault_end(Check *c, Place at) {
+  const char *text = source_of(c, at.file);
+  for (int line = 1; text && line < at.line; line++) {
+    text = strchr(text, '\n');
+    if (text) text++;
+  }
+  if (text && *text && at.col > 0) diag_source(c->d, text, at.col);
+  if (c->choice && at.col > 0) diag_note(c->d, "where %s", c->choice);
+}

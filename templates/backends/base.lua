@@ -1,0 +1,87 @@
+-- What backends share.  A backend is data: gen/ knows no other description of it.  A table NAME.lua is a backend; base*.lua is
+-- no backend, and gives what it says to the tables that name it in `base`:
+--
+--   base      "base": the file without .lua; it may have a base itself
+--   name title slot extension order waves limits options     who the backend is; these come from no base (hip.lua explains them)
+--   reserved  identifiers that a body must not declare: keywords, types and builtins; added to the base's
+--   spell     a word of the kernel language (portable.h) becomes this, token by token; "" removes it
+--   index     how the entry learns who is asking.  `thread` in a group of one dimension is thread_x, where nothing else is said
+--   names     what the pieces of a base call things: their holes
+--   pieces    { name, text }: written, in this order, when the name is used by the body, a library function or another piece
+--   tail      { name, text }: parameters of the entry that are there when `index` uses their name
+--   text      the rest of a text's frame
+--
+-- A table states its differences: what it says of a key goes before what its base says, and false takes away what the base has.
+-- Among `pieces`, { name, false } does that; a new piece stands right before the next one of the list that the base has too, at
+-- the end where there is none, and { name } alone says where that is.  What a word is on a backend that has it by the same name
+-- is said as well (fma = "fma"): a word of which nothing is said is an error.
+--
+-- Holes of `text`: ${kernel} the kernel's name, ${threads} the group's size as text, ${name} ${type} ${value} ${extent} ${dtype} of
+-- the thing at hand, ${index} a parameter's number.  Holes of pieces: what `names` has, ${function}, and any word as it is spelt.
+-- In `pieces` and `index`, words of the kernel language may be used.
+return {
+  reserved = {
+    "half", "half2", "float2", "float3", "float4", "int2", "int3", "int4", "uint", "uint2", "uint3", "uint4", "ushort", "uchar",
+    "ulong", "double",
+  },
+
+  spell = { min = "kg_min", max = "kg_max", rsqrt = "kg_rsqrt", isnan = "kg_isnan", ballot = "kg_ballot" },
+
+  text = {
+    default_wave = [[
+#  define KG_WAVE 32
+]],
+    type = "typedef ${dtype} ${name};",
+    entry_close = ") {",
+    index = "  const u32 ${name} = ${value};",
+  },
+
+  -- i8 to u64: the integer types.  member: before a function of a struct.  as_u32, as_f32: open the call that takes a pattern
+  -- or a value for the other.  fmin, fmax: the other one when one is NaN.  bits_of_64: how many are set in a u64.
+  -- first_lane: the number of the lowest bit of m.set, which is not 0.  lanes_where: a u64 of the lanes where p holds.
+  names = {
+    i8 = "signed char", u8 = "unsigned char", u16 = "unsigned short", u32 = "unsigned int", i64 = "long long",
+    u64 = "unsigned long long", member = "",
+  },
+
+  pieces = {
+    { "f32", "typedef float f32;" },
+    { "i8", "typedef ${i8} i8;" },
+    { "u8", "typedef ${u8} u8;" },
+    { "i16", "typedef short i16;" },
+    { "u16", "typedef ${u16} u16;" },
+    { "i32", "typedef int i32;" },
+    { "u32", "typedef ${u32} u32;" },
+    { "i64", "typedef ${i64} i64;" },
+    { "u64", "typedef ${u64} u64;" },
+    { "f32x4", "struct f32x4 { f32 x, y, z, w; };" },
+    { "u32x4", "struct u32x4 { u32 x, y, z, w; };" },
+    { "bf16", [[
+struct bf16 { // storage only; rounds to nearest even, NaN stays NaN
+  u16 pattern;
+  bf16() = default;
+  ${member}explicit bf16(f32 x) {
+    const u32 u = ${as_u32}x);
+    const u32 even = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
+    pattern = u16((u & 0x7fffffffu) > 0x7f800000u ? u >> 16 | 0x40u : even);
+  }
+  ${member}explicit operator f32() const { return ${as_f32}u32(pattern) << 16); }
+};]] },
+    { "", "" }, -- here stand the instance's types and the constants
+    { "lanes", "struct lanes { u64 set; };" },
+    { "kg_isnan", "${function}bool kg_isnan(f32 x) { return x != x; }" },
+    { "kg_rsqrt", "${function}f32 kg_rsqrt(f32 x) { return 1.0f / ${sqrt}(x); }" },
+    { "kg_min", [[
+template <class V> ${function}V kg_min(V a, V b) { return b < a ? b : a; }
+${function}f32 kg_min(f32 a, f32 b) { return ${fmin}(a, b); }]] },
+    { "kg_max", [[
+template <class V> ${function}V kg_max(V a, V b) { return a < b ? b : a; }
+${function}f32 kg_max(f32 a, f32 b) { return ${fmax}(a, b); }]] },
+    { "kg_ballot", "${function}lanes kg_ballot(bool p) { return lanes{${lanes_where}}; }" },
+    { "lanes_count", "${function}u32 lanes_count(lanes m) { return u32(${bits_of_64}(m.set)); }" },
+    { "lanes_first", "${function}u32 lanes_first(lanes m) { return m.set == 0 ? WAVE : ${first_lane}; }" },
+    { "lanes_before", [[
+${function}u32 lanes_before(lanes m, u32 at) { return u32(${bits_of_64}(m.set & ((u64(1) << at) - 1))); }]] },
+    { "lanes_has", "${function}bool lanes_has(lanes m, u32 at) { return (m.set >> at & 1) != 0; }" },
+  },
+}

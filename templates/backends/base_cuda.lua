@@ -1,0 +1,37 @@
+-- What CUDA C++ and HIP's share: HIP is CUDA's language by other names for the rest.
+return {
+  base = "base",
+
+  reserved = {
+    "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "double2", "dim3", "__half", "printf", "assert", "abort",
+    "clock", "clock64",
+  },
+
+  spell = {
+    GLOBAL = "", LOCAL = "", PRIVATE = "",
+    barrier = "__syncthreads",
+    fma = "fmaf", sqrt = "sqrtf", exp = "expf", exp2 = "exp2f", log = "logf", log2 = "log2f",
+    sin = "sinf", cos = "cosf", tanh = "tanhf", abs = "fabsf", floor = "floorf", ceil = "ceilf",
+    fast_exp = "__expf", fast_exp2 = "exp2f", fast_log = "__logf", fast_log2 = "__log2f",
+    mul_hi = "__umulhi", popcount = "__popc",
+  },
+
+  index = {
+    thread_x = "threadIdx.x", thread_y = "threadIdx.y", thread_z = "threadIdx.z",
+    group_x = "blockIdx.x", group_y = "blockIdx.y", group_z = "blockIdx.z",
+    lane = "thread % WAVE", wave_index = "thread / WAVE",
+  },
+
+  text = {
+    member = "__device__", -- before a member function of a storage type that has no piece
+    const = "static constexpr ${type} ${name} = ${value};",
+    ["function"] = "static inline __device__ ",
+    shared = "  __shared__ ${type} ${name}${extent};",
+    entry_open = 'extern "C" __global__ void __launch_bounds__(${threads})\nKG_ENTRY(',
+    entry_in = "const ${type} *__restrict__ ${name}",
+    entry_out = "${type} *__restrict__ ${name}",
+    entry_value = "${type} ${name}",
+  },
+
+  names = { member = "__device__ ", fmin = "fminf", fmax = "fmaxf", bits_of_64 = "__popcll" },
+}

@@ -1,0 +1,131 @@
+-- CUDA C++, as NVRTC and clang's device front end accept it with no include.  See base.lua for what each field and hole means.
+return {
+  base = "base_cuda",
+  order = 2,
+  name = "cuda",
+  title = "CUDA",
+  slot = "cuda",
+  extension = "cu",
+  waves = { 32 },
+  limits = { shared = 49152, threads = 1024, groups = { 2147483647, 65535, 65535 } },
+  options = { "--fmad=false" },
+
+  reserved = { "nv_bfloat16", "__nv_bfloat16", "longlong2", "cudaStream_t" },
+
+  spell = {
+    bits = "__float_as_uint", f32_of_bits = "__uint_as_float",
+    INF = "__int_as_float(0x7f800000)", NOT_A_NUMBER = "__int_as_float(0x7fc00000)",
+  },
+
+  text = {
+    head = [[
+// Compile with --fmad=false and without --use_fast_math, neither of which shows in a macro: a fused multiply-add is written fma, nothing else is one.
+]],
+    guard = [[
+// -- a warp has 32 lanes: an instance made for another width must not compile --
+#if KG_WAVE != 32
+#  error "kgen: ${kernel}: this instance is for another wavefront width than the target's"
+#endif
+]],
+  },
+
+  names = {
+    as_u32 = "__float_as_uint(", as_f32 = "__uint_as_float(",
+    first_lane = "u32(__ffsll((long long)m.set)) - 1", lanes_where = "__ballot_sync(0xffffffffu, p)",
+  },
+
+  pieces = {
+    { "kg_f16_bits", [[
+static inline __device__ u16 kg_f16_bits(f32 x) {
+#ifdef KG_SIMT // run on a CPU, lane by lane
+  return __builtin_bit_cast(u16, _Float16(x));
+#else
+  u16 b;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(b) : "f"(x));
+  return b;
+#endif
+}]] },
+    { "kg_f16_value", [[
+static inline __device__ f32 kg_f16_value(u16 b) {
+#ifdef KG_SIMT
+  return f32(__builtin_bit_cast(_Float16, b));
+#else
+  f32 x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(b));
+  return x;
+#endif
+}]] },
+    { "f16", [[
+struct f16 { // storage only; rounds to nearest even
+  u16 pattern;
+  f16() = default;
+  __device__ explicit f16(f32 x) : pattern(kg_f16_bits(x)) {}
+  __device__ explicit operator f32() const { return kg_f16_value(pattern); }
+};]] },
+    { "bf16" },
+    { "bits16", [[
+static inline __device__ u16 bits16(f16 x) { return x.pattern; }
+static inline __device__ u16 bits16(bf16 x) { return x.pattern; }]] },
+    { "f16_of_bits", [[
+static inline __device__ f16 f16_of_bits(u16 b) {
+  f16 x;
+  x.pattern = b;
+  return x;
+}]] },
+    { "bf16_of_bits", [[
+static inline __device__ bf16 bf16_of_bits(u16 b) {
+  bf16 x;
+  x.pattern = b;
+  return x;
+}]] },
+    { "kg_isnan" },
+    { "load4", [[
+static inline __device__ f32x4 load4(const f32 *p) {
+  const float4 v = *(const float4 *)p;
+  return f32x4{v.x, v.y, v.z, v.w};
+}
+static inline __device__ f32x4 load4(const f16 *p) {
+  const ushort4 v = *(const ushort4 *)p;
+  return f32x4{kg_f16_value(v.x), kg_f16_value(v.y), kg_f16_value(v.z), kg_f16_value(v.w)};
+}
+static inline __device__ f32x4 load4(const bf16 *p) {
+  const ushort4 v = *(const ushort4 *)p;
+  return f32x4{__uint_as_float(u32(v.x) << 16), __uint_as_float(u32(v.y) << 16),
+               __uint_as_float(u32(v.z) << 16), __uint_as_float(u32(v.w) << 16)};
+}]] },
+    { "store4", [[
+static inline __device__ void store4(f32 *p, f32x4 v) { *(float4 *)p = float4{v.x, v.y, v.z, v.w}; }
+static inline __device__ void store4(f16 *p, f32x4 v) {
+  *(ushort4 *)p = ushort4{f16(v.x).pattern, f16(v.y).pattern, f16(v.z).pattern, f16(v.w).pattern};
+}
+static inline __device__ void store4(bf16 *p, f32x4 v) {
+  *(ushort4 *)p = ushort4{bf16(v.x).pattern, bf16(v.y).pattern, bf16(v.z).pattern, bf16(v.w).pattern};
+}]] },
+    { "load4u", [[
+static inline __device__ u32x4 load4u(const u32 *p) {
+  const uint4 v = *(const uint4 *)p;
+  return u32x4{v.x, v.y, v.z, v.w};
+}]] },
+    { "store4u", [[
+static inline __device__ void store4u(u32 *p, u32x4 v) { *(uint4 *)p = uint4{v.x, v.y, v.z, v.w}; }]] },
+    { "shuffle_xor", [[
+template <class V> static inline __device__ V shuffle_xor(V x, u32 mask) {
+  return __shfl_xor_sync(0xffffffffu, x, int(mask), int(WAVE));
+}]] },
+    { "shuffle_down", [[
+template <class V> static inline __device__ V shuffle_down(V x, u32 delta) {
+  return __shfl_down_sync(0xffffffffu, x, delta, int(WAVE));
+}]] },
+    { "shuffle_up", [[
+template <class V> static inline __device__ V shuffle_up(V x, u32 delta) {
+  return __shfl_up_sync(0xffffffffu, x, delta, int(WAVE));
+}]] },
+    { "shuffle_idx", [[
+template <class V> static inline __device__ V shuffle_idx(V x, u32 from) {
+  return __shfl_sync(0xffffffffu, x, int(from), int(WAVE));
+}]] },
+    { "wave_any", "static inline __device__ bool wave_any(bool p) { return __any_sync(0xffffffffu, p) != 0; }" },
+    { "wave_all", "static inline __device__ bool wave_all(bool p) { return __all_sync(0xffffffffu, p) != 0; }" },
+    { "kg_ballot" },
+  },
+}

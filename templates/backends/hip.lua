@@ -1,0 +1,119 @@
+-- HIP, as hipRTC 5.2 to 7.2 accept it with no include.  See base.lua for what each field and hole means.
+return {
+  base = "base_cuda",
+  order = 3,           -- its place in tables
+  name = "hip",        -- the folder under generated/, the name in a specification's ports
+  title = "HIP",
+  slot = "rocm",       -- the field of KernelPorts; a backend without one goes among the others
+  extension = "hip",
+  waves = { 32, 64 },  -- widths that it has
+  limits = { shared = 65536, threads = 1024, groups = { 2147483647, 65535, 65535 } }, -- of a group, and of the grid's axes
+  options = { "-O3", "-ffp-contract=off" }, -- for the run-time compiler
+
+  reserved = { "hip_bfloat16", "__bf16", "_Float16", "hipLaunchKernel" },
+
+  spell = { wave_any = "__any", wave_all = "__all", INF = "__builtin_inff()", NOT_A_NUMBER = '__builtin_nanf("")' },
+
+  text = {
+    head = [[
+#pragma clang fp contract(off) // a fused multiply-add is written fma, nothing else is one
+]],
+    guard = [[
+#if defined(__FAST_MATH__) // -ffp-contract=fast undoes the pragma above too, and shows in no macro
+#  error "kgen: ${kernel}: this text is for exact arithmetic; compile it without -ffast-math"
+#endif
+// -- wavefront width: an instance made for one width must not compile for the other, nor for an unknown one --
+#if defined(__AMDGCN_WAVEFRONT_SIZE__) // ROCm 5.5 to 7.1
+#  define KG_DEVICE_WAVE __AMDGCN_WAVEFRONT_SIZE__
+#elif defined(__AMDGCN_WAVEFRONT_SIZE) // before 5.5
+#  define KG_DEVICE_WAVE __AMDGCN_WAVEFRONT_SIZE
+#elif defined(__GFX8__) || defined(__GFX9__) // from 7.2 on neither is there: the family tells
+#  define KG_DEVICE_WAVE 64
+#elif defined(__GFX10__) || defined(__GFX11__) || defined(__GFX12__)
+#  define KG_DEVICE_WAVE 32
+#  define KG_WAVE_OF_FAMILY // -mwavefrontsize64 makes it another, in no macro: the entry asks the compiler
+#else
+#  error "kgen: ${kernel}: the wavefront width of this target is unknown"
+#endif
+#if KG_DEVICE_WAVE != KG_WAVE
+#  error "kgen: ${kernel}: this instance is for another wavefront width than the target's"
+#endif
+]],
+    default_wave = [[
+#  if defined(__GFX8__) || defined(__GFX9__)
+#    define KG_WAVE 64
+#  else
+#    define KG_WAVE 32
+#  endif
+]],
+    entry_close = [[
+) {
+#ifdef KG_WAVE_OF_FAMILY
+  (void)__builtin_amdgcn_ballot_w32(true); // kgen: ${kernel}: this instance is for 32 lanes, not for -mwavefrontsize64
+#endif]],
+  },
+
+  names = {
+    as_u32 = "__builtin_bit_cast(u32, ", as_f32 = "__builtin_bit_cast(f32, ",
+    first_lane = "u32(__builtin_ctzll(m.set))", lanes_where = "__ballot(p)",
+  },
+
+  pieces = {
+    { "f16", "typedef _Float16 f16; // storage only" },
+    { "bf16" },
+    { "bits", "static inline __device__ u32 bits(f32 x) { return __builtin_bit_cast(u32, x); }" },
+    { "f32_of_bits", "static inline __device__ f32 f32_of_bits(u32 b) { return __builtin_bit_cast(f32, b); }" },
+    { "bits16", [[
+static inline __device__ u16 bits16(f16 x) { return __builtin_bit_cast(u16, x); }
+static inline __device__ u16 bits16(bf16 x) { return x.pattern; }]] },
+    { "f16_of_bits", "static inline __device__ f16 f16_of_bits(u16 b) { return __builtin_bit_cast(f16, b); }" },
+    { "bf16_of_bits", "static inline __device__ bf16 bf16_of_bits(u16 b) { return __builtin_bit_cast(bf16, b); }" },
+    { "kg_isnan" },
+    { "load4", [[
+typedef f32 kg_f32x4 __attribute__((ext_vector_type(4)));
+typedef f16 kg_f16x4 __attribute__((ext_vector_type(4)));
+typedef u16 kg_u16x4 __attribute__((ext_vector_type(4)));
+static inline __device__ f32x4 load4(const f32 *p) {
+  const kg_f32x4 v = *(const kg_f32x4 *)p;
+  return f32x4{v.x, v.y, v.z, v.w};
+}
+static inline __device__ f32x4 load4(const f16 *p) {
+  const kg_f16x4 v = *(const kg_f16x4 *)p;
+  return f32x4{f32(v.x), f32(v.y), f32(v.z), f32(v.w)};
+}
+static inline __device__ f32x4 load4(const bf16 *p) {
+  const kg_u16x4 v = *(const kg_u16x4 *)p;
+  return f32x4{__builtin_bit_cast(f32, u32(v.x) << 16), __builtin_bit_cast(f32, u32(v.y) << 16),
+               __builtin_bit_cast(f32, u32(v.z) << 16), __builtin_bit_cast(f32, u32(v.w) << 16)};
+}]] },
+    { "store4", [[
+typedef f32 kg_f32x4_out __attribute__((ext_vector_type(4)));
+typedef f16 kg_f16x4_out __attribute__((ext_vector_type(4)));
+typedef u16 kg_u16x4_out __attribute__((ext_vector_type(4)));
+static inline __device__ void store4(f32 *p, f32x4 v) { *(kg_f32x4_out *)p = kg_f32x4_out{v.x, v.y, v.z, v.w}; }
+static inline __device__ void store4(f16 *p, f32x4 v) {
+  *(kg_f16x4_out *)p = kg_f16x4_out{f16(v.x), f16(v.y), f16(v.z), f16(v.w)};
+}
+static inline __device__ void store4(bf16 *p, f32x4 v) {
+  *(kg_u16x4_out *)p = kg_u16x4_out{bf16(v.x).pattern, bf16(v.y).pattern, bf16(v.z).pattern, bf16(v.w).pattern};
+}]] },
+    { "load4u", [[
+typedef u32 kg_u32x4 __attribute__((ext_vector_type(4)));
+static inline __device__ u32x4 load4u(const u32 *p) {
+  const kg_u32x4 v = *(const kg_u32x4 *)p;
+  return u32x4{v.x, v.y, v.z, v.w};
+}]] },
+    { "store4u", [[
+typedef u32 kg_u32x4_out __attribute__((ext_vector_type(4)));
+static inline __device__ void store4u(u32 *p, u32x4 v) { *(kg_u32x4_out *)p = kg_u32x4_out{v.x, v.y, v.z, v.w}; }]] },
+    { "shuffle_xor", [[
+template <class V> static inline __device__ V shuffle_xor(V x, u32 mask) { return __shfl_xor(x, int(mask), int(WAVE)); }]] },
+    { "shuffle_down", [[
+template <class V> static inline __device__ V shuffle_down(V x, u32 delta) { return __shfl_down(x, delta, int(WAVE)); }]] },
+    { "shuffle_up", [[
+template <class V> static inline __device__ V shuffle_up(V x, u32 delta) { return __shfl_up(x, delta, int(WAVE)); }]] },
+    { "shuffle_idx", [[
+template <class V> static inline __device__ V shuffle_idx(V x, u32 from) { return __shfl(x, int(from), int(WAVE)); }]] },
+    { "kg_ballot" },
+  },
+}

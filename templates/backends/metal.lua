@@ -1,0 +1,129 @@
+-- Metal Shading Language 3.1 and newer (bfloat).  See base.lua for what each field and hole means.
+return {
+  base = "base",
+  order = 1,
+  name = "metal",
+  title = "Metal",
+  slot = "metal",
+  extension = "metal",
+  waves = { 32 },
+  -- buffers: what can be bound; the argument block takes one.
+  limits = { shared = 32768, threads = 1024, buffers = 31, groups = { 4294967295, 4294967295, 4294967295 } },
+  options = { "fastMathEnabled=NO", "languageVersion=3.1" },
+
+  reserved = {
+    "kernel", "vertex", "fragment", "mesh", "object", "device", "constant", "threadgroup", "threadgroup_imageblock",
+    "thread", "ray_data", "object_data", "half3", "half4", "bfloat", "bfloat2", "bfloat3", "bfloat4", "size_t", "metal",
+    "simd", "sampler", "texture2d", "array", "atomic_int", "atomic_uint", "as_type", "access", "visible", "stitchable",
+    "coherent", "precise", "fast", "mem_flags", "metal_stdlib",
+    "ctz", "fabs", "mulhi", -- functions that texts use: a template of ours by that name would yield to Metal's
+  },
+
+  spell = {
+    GLOBAL = "device", LOCAL = "threadgroup", PRIVATE = "thread",
+    thread = "kg_thread", -- a keyword there
+    barrier = "kg_barrier", wave_any = "simd_any", wave_all = "simd_all",
+    fma = "fma", floor = "floor", ceil = "ceil", popcount = "popcount",
+    sqrt = "precise::sqrt", exp = "precise::exp", exp2 = "precise::exp2", log = "precise::log", log2 = "precise::log2",
+    sin = "precise::sin", cos = "precise::cos", tanh = "precise::tanh", abs = "fabs",
+    fast_exp = "fast::exp", fast_exp2 = "fast::exp2", fast_log = "fast::log", fast_log2 = "fast::log2",
+    mul_hi = "mulhi",
+    bits = "as_type<u32>", f32_of_bits = "as_type<f32>", bits16 = "as_type<u16>", f16_of_bits = "as_type<f16>",
+    bf16_of_bits = "as_type<bf16>",
+    INF = "INFINITY", NOT_A_NUMBER = "NAN",
+  },
+
+  index = {
+    thread_x = "kg_thread_in_group.x", thread_y = "kg_thread_in_group.y", thread_z = "kg_thread_in_group.z",
+    group_x = "kg_group.x", group_y = "kg_group.y", group_z = "kg_group.z",
+    -- Which lane a thread has is not promised (MSL 4.4.1): this way lane = thread % 32 by construction.
+    thread = "kg_simd_in_group * 32 + kg_index_in_simd", lane = "kg_index_in_simd", wave_index = "kg_simd_in_group",
+  },
+
+  tail = {
+    { "kg_thread_in_group", "uint3 kg_thread_in_group [[thread_position_in_threadgroup]]" },
+    { "kg_group", "uint3 kg_group [[threadgroup_position_in_grid]]" },
+    { "kg_index_in_simd", "uint kg_index_in_simd [[thread_index_in_simdgroup]]" },
+    { "kg_simd_in_group", "uint kg_simd_in_group [[simdgroup_index_in_threadgroup]]" },
+  },
+
+  text = {
+    head = [[
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp math_mode(safe)
+#pragma METAL fp contract(off)
+#pragma clang fp contract(off) // for compilers that know the one above by no name; a fused multiply-add is written fma
+]],
+    guard = [[
+// -- a SIMD-group has 32 lanes: an instance made for another width must not compile; the host compares threadExecutionWidth --
+#if KG_WAVE != 32
+#  error "kgen: ${kernel}: this instance is for another wavefront width than the target's"
+#endif
+#if defined(__METAL_VERSION__) && __METAL_VERSION__ < 310
+#  error "kgen: ${kernel}: this text is for Metal 3.1 and newer; compile it with languageVersion 3.1"
+#endif
+]],
+    const = "constant constexpr ${type} ${name} = ${value};",
+    ["function"] = "static inline ",
+    shared = "  threadgroup ${type} ${name}${extent};",
+    -- dims and scalars travel in one block
+    args_open = "struct kg_args_block {",
+    args_field = "  ${type} ${name};",
+    args_close = "};",
+    entry_open = "[[max_total_threads_per_threadgroup(${threads})]] kernel void\nKG_ENTRY(",
+    entry_in = "device const ${type} *${name} [[buffer(${index})]]",
+    entry_out = "device ${type} *${name} [[buffer(${index})]]",
+    entry_args = "constant kg_args_block &kg_args [[buffer(${index})]]",
+    entry_local = "  const ${type} ${name} = kg_args.${name};",
+  },
+
+  names = {
+    i8 = "char", u8 = "uchar", u16 = "ushort", u32 = "uint", i64 = "long", u64 = "ulong",
+    fmin = "precise::fmin", fmax = "precise::fmax", bits_of_64 = "popcount", first_lane = "u32(ctz(m.set))",
+    lanes_where = "u64((simd_vote::vote_t)simd_ballot(p))",
+  },
+
+  pieces = {
+    { "f16", "typedef half f16; // storage only" },
+    { "bf16", "typedef bfloat bf16; // storage only" },
+    { "kg_barrier", [[
+static inline void kg_barrier() { threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device); }]] },
+    { "kg_isnan" },
+    { "load4", [[
+static inline f32x4 load4(device const f32 *p) {
+  const float4 v = *(device const float4 *)p;
+  return f32x4{v.x, v.y, v.z, v.w};
+}
+static inline f32x4 load4(device const f16 *p) {
+  const half4 v = *(device const half4 *)p;
+  return f32x4{f32(v.x), f32(v.y), f32(v.z), f32(v.w)};
+}
+static inline f32x4 load4(device const bf16 *p) {
+  const bfloat4 v = *(device const bfloat4 *)p;
+  return f32x4{f32(v.x), f32(v.y), f32(v.z), f32(v.w)};
+}]] },
+    { "store4", [[
+static inline void store4(device f32 *p, f32x4 v) { *(device float4 *)p = float4(v.x, v.y, v.z, v.w); }
+static inline void store4(device f16 *p, f32x4 v) { *(device half4 *)p = half4(f16(v.x), f16(v.y), f16(v.z), f16(v.w)); }
+static inline void store4(device bf16 *p, f32x4 v) {
+  *(device bfloat4 *)p = bfloat4(bf16(v.x), bf16(v.y), bf16(v.z), bf16(v.w));
+}]] },
+    { "load4u", [[
+static inline u32x4 load4u(device const u32 *p) {
+  const uint4 v = *(device const uint4 *)p;
+  return u32x4{v.x, v.y, v.z, v.w};
+}]] },
+    { "store4u", [[
+static inline void store4u(device u32 *p, u32x4 v) { *(device uint4 *)p = uint4(v.x, v.y, v.z, v.w); }]] },
+    { "shuffle_xor", [[
+template <class V> static inline V shuffle_xor(V x, u32 mask) { return simd_shuffle_xor(x, ushort(mask)); }]] },
+    { "shuffle_down", [[
+template <class V> static inline V shuffle_down(V x, u32 delta) { return simd_shuffle_down(x, ushort(delta)); }]] },
+    { "shuffle_up", [[
+template <class V> static inline V shuffle_up(V x, u32 delta) { return simd_shuffle_up(x, ushort(delta)); }]] },
+    { "shuffle_idx", [[
+template <class V> static inline V shuffle_idx(V x, u32 from) { return simd_shuffle(x, ushort(from)); }]] },
+    { "kg_ballot" },
+  },
+}

@@ -1,0 +1,77 @@
+local paged = include "templates/kernels/paged.lua"
+
+kernel "paged_attention" {
+  summary = "Attention of one token a sequence over a block table, in one launch.",
+  -- Q: of the query; KV: of both pools
+  types = { { "Q", { f32, f16, bf16 } }, { "KV", { f16, bf16, f32 } } },
+  dims = {
+    "B", { "Hq", max = 65536 }, { "Hkv", max = 65536 }, { "D", max = 1024 },
+    { "blocks", max = 2147483647 }, { "block_size", max = 65536 }, { "total", max = 2147483647 },
+  },
+  -- rows: the physical blocks of each sequence in order, those of sequence b from row_offsets[b]
+  -- on.  Of its tokens, visible_lens[b] are attended to, from logical_starts[b] on, counted from
+  -- the first listed block.
+  inputs = {
+    { "q", "Q", { "B", "Hq", 1, "D" } },
+    { "k_pool", "KV", paged.pool("blocks", "block_size") },
+    { "v_pool", "KV", paged.pool("blocks", "block_size") },
+    { "rows", "i32", { "total" } },
+    { "row_offsets", "i32", { dim.B + 1 } },
+    { "logical_starts", "i32", { "B" } },
+    { "visible_lens", "i32", { "B" } },
+  },
+  -- splits: how many teams share the tokens, kg_paged_splits(D)
+  scalars = { { "scale", "f32" }, { "splits", "u32" } },
+  outputs = { { "out", "f32", { "B", "Hq", 1, "D" } } },
+  -- THREADS: kg_paged_threads(D); half as many have twice the registers each, for twice the runs
+  consts = { { "THREADS", { 1024, 512 } }, { "TEAM", 32 } },
+  launch = { groups = { dim.B * dim.Hq, 1, 1 }, threads = { const.THREADS, 1, 1 } },
+  require = {
+    dim.Hkv:ge(1), (dim.Hq % dim.Hkv):eq(0), dim.Hq:ge(1), dim.D:ge(1), dim.block_size:ge(1),
+    dim.D:le(when(const.THREADS:eq(512), 1024, 512)),
+    scalar.splits:ge(1), scalar.splits:le(const.THREADS // const.TEAM),
+  },
+  wave = any,
+  ports = { metal = {}, cuda = {}, hip = {} },
+  numerics = paged.softmax_f32,
+  fallback = "gather the visible rows, then the graph's attention",
+  body = "paged_attention.kc",
+  reference = "paged_attention.ref.c",
+  cases = {
+    { B = 2, Hq = 8, Hkv = 2, D = 128, blocks = 11, block_size = 16, total = 9,
+      scale = 0.0883883476,
+      splits = 32 },
+    { B = 3, Hq = 3, Hkv = 3, D = 64, blocks = 9, block_size = 8, total = 7, scale = 0.125,
+      splits = 32, fill = "window" },
+    { B = 3, Hq = 4, Hkv = 1, D = 80, blocks = 12, block_size = 32, total = 6, scale = 0.11,
+      splits = 32, fill = "empty" },
+    { B = 1, Hq = 6, Hkv = 1, D = 96, blocks = 40, block_size = 1, total = 40, scale = 0.1,
+      splits = 7, fill = "window" },
+    { B = 2, Hq = 7, Hkv = 1, D = 192, blocks = 6, block_size = 16, total = 6, scale = 0.07,
+      splits = 32, fill = "shared" },
+    { B = 1, Hq = 16, Hkv = 1, D = 256, blocks = 5, block_size = 16, total = 5, scale = 0.0625,
+      splits = 28 },
+    { B = 2, Hq = 4, Hkv = 2, D = 512, blocks = 5, block_size = 8, total = 4, scale = 0.044,
+      splits = 14, fill = "window" },
+    { B = 2, Hq = 4, Hkv = 2, D = 33, blocks = 7, block_size = 5, total = 7, scale = 0.17,
+      splits = 3 },
+    { B = 1, Hq = 2, Hkv = 2, D = 1, blocks = 4, block_size = 3, total = 4, scale = 1,
+      splits = 32 },
+    { B = 2, Hq = 2, Hkv = 1, D = 64, blocks = 8, block_size = 16, total = 8, scale = 0.125,
+      splits = 32, fill = "peaked" },
+    { B = 3, Hq = 2, Hkv = 1, D = 130, blocks = 6, block_size = 16, total = 6, scale = 0.08,
+      splits = 16, fill = "special" },
+    { B = 2, Hq = 2, Hkv = 1, D = 64, blocks = 3, block_size = 16, total = 0, scale = 0.125,
+      splits = 32, fill = "empty" },
+    { B = 2, Hq = 2, Hkv = 2, D = 128, blocks = 3, block_size = 64, total = 2, scale = 0.09,
+      splits = 1, fill = "single" },
+    { B = 2, Hq = 4, Hkv = 2, D = 576, blocks = 5, block_size = 8, total = 4, scale = 0.042,
+      splits = 12, THREADS = 512, fill = "window" },
+    { B = 1, Hq = 3, Hkv = 1, D = 1024, blocks = 3, block_size = 16, total = 3, scale = 0.031,
+      splits = 7, THREADS = 512 },
+    { B = 3, Hq = 2, Hkv = 1, D = 1023, blocks = 4, block_size = 5, total = 4, scale = 0.031,
+      splits = 5, THREADS = 512, fill = "empty" },
+    { B = 2, Hq = 2, Hkv = 2, D = 64, blocks = 6, block_size = 8, total = 6, scale = 0.125,
+      splits = 16, THREADS = 512 },
+  },
+}
