@@ -218,97 +218,98 @@ static void the_nearest_name_is_near_or_none(void **state) {
   }
 }
 
-/* ---- dtypes.c -------------------------------------------------------------------------------- */
+/* ---- the model's tables ---------------------------------------------------------------------- */
 
 static void dtypes_are_found_by_both_their_names(void **state) {
   (void)state;
-  for (int i = 0; i < DTYPES; i++) {
-    assert_int_equal(dtype_find(dtype_info[i].name), i);
-    assert_int_equal(dtype_find(dtype_info[i].mlx_name), i);
+  for (int i = 0; i < KG_DTYPES; i++) {
+    assert_int_equal(kg_dtype_find(kg_dtype_name((kg_dtype)i)), i);
+    assert_int_equal(kg_dtype_find(kg_dtype_mlx_name((kg_dtype)i)), i);
   }
-  assert_int_equal(dtype_find("half"), -1);
-  assert_string_equal(dtype_info[DT_BF16].mlx_name, "bfloat16");
-  assert_true(dtype_info[DT_BF16].bytes == 2 && dtype_info[DT_BF16].is_float &&
-              !dtype_info[DT_U64].is_float);
+  assert_int_equal(kg_dtype_find("half"), KG_DTYPES);
+  assert_string_equal(kg_dtype_info(KG_BF16)->mlx_name, "bfloat16");
+  assert_int_equal(kg_dtype_info(KG_BF16)->kind, KG_KIND_FLOAT);
+  assert_int_equal(kg_dtype_info(KG_U64)->kind, KG_KIND_UNSIGNED);
+  assert_null(kg_dtype_info(KG_DTYPES));
 }
 
 /* ---- expr.c ---------------------------------------------------------------------------------- */
 
-static Expr *number(Arena *a, int64_t n) {
-  Expr *e = arena_alloc(a, sizeof *e);
-  e->value = n;
-  return e;
+/* x, Y and z: a dim, a constant, a scalar, and more of each. */
+static const char *const dims[] = { "x", "d1", "d2" };
+static const kg_const_param consts[] = { { .name = "Y" }, { .name = "c1" } };
+static const kg_scalar_param scalars[] = { { "s0", KG_I32 }, { "s1", KG_I32 } };
+static const kg_kernel named = { .dim_count = 3,
+                                 .dims = dims,
+                                 .const_count = 2,
+                                 .consts = consts,
+                                 .scalar_count = 2,
+                                 .scalars = scalars };
+
+static kg_expr number(Arena *a, int64_t n) { return expr_int(a, n); }
+
+static kg_expr make(Arena *a, kg_op op, kg_expr x, kg_expr y, kg_expr z) {
+  return expr_of(a, &named, op, (const kg_expr[]){ x, y, z });
 }
 
-static Expr *variable(Arena *a, VarKind kind, int index, const char *name) {
-  Expr *e = arena_alloc(a, sizeof *e);
-  *e = (Expr){ .op = EX_VAR, .kind = kind, .index = index, .name = name };
-  return e;
-}
-
-static Expr *make(Arena *a, ExprOp op, Expr *x, Expr *y, Expr *z) {
-  Expr *e = arena_alloc(a, sizeof *e);
-  *e = (Expr){ .op = op, .a = x, .b = y, .c = z };
-  return e;
-}
+static const kg_expr none;
 
 static void an_expression_is_written_with_the_parentheses_it_needs(void **state) {
   (void)state;
   Arena *a = arena_new();
-  Expr *x = variable(a, VAR_DIM, 0, "x"), *y = variable(a, VAR_CONST, 0, "Y"), *two = number(a, 2),
-       *minus = number(a, -3);
-  Expr *sum = make(a, EX_ADD, x, y, NULL), *product = make(a, EX_MUL, x, y, NULL);
+  const kg_expr x = expr_var(a, &named, KG_DIM, 0), y = expr_var(a, &named, KG_CONST, 0),
+                two = number(a, 2), minus = number(a, -3);
+  const kg_expr sum = make(a, KG_OP_ADD, x, y, none), product = make(a, KG_OP_MUL, x, y, none);
   const struct {
-    Expr *e;
+    kg_expr e;
     const char *text;
   } cases[] = {
-    { make(a, EX_MUL, sum, two, NULL), "(x + Y) * 2" },
-    { make(a, EX_ADD, product, two, NULL), "x * Y + 2" },
-    { make(a, EX_ADD, two, product, NULL), "2 + x * Y" },
-    { make(a, EX_SUB, x, sum, NULL), "x - (x + Y)" },
-    { make(a, EX_SUB, sum, x, NULL), "x + Y - x" },
-    { make(a, EX_DIV, x, product, NULL), "x / (x * Y)" },
-    { make(a, EX_MOD, product, y, NULL), "x * Y % Y" },
-    { make(a, EX_SUB, x, minus, NULL), "x - (-3)" },
-    { make(a, EX_MUL, minus, x, NULL), "-3 * x" },
+    { make(a, KG_OP_MUL, sum, two, none), "(x + Y) * 2" },
+    { make(a, KG_OP_ADD, product, two, none), "x * Y + 2" },
+    { make(a, KG_OP_ADD, two, product, none), "2 + x * Y" },
+    { make(a, KG_OP_SUB, x, sum, none), "x - (x + Y)" },
+    { make(a, KG_OP_SUB, sum, x, none), "x + Y - x" },
+    { make(a, KG_OP_DIV, x, product, none), "x / (x * Y)" },
+    { make(a, KG_OP_MOD, product, y, none), "x * Y % Y" },
+    { make(a, KG_OP_SUB, x, minus, none), "x - (-3)" },
+    { make(a, KG_OP_MUL, minus, x, none), "-3 * x" },
     { minus, "-3" },
-    { make(a, EX_CEIL_DIV, sum, two, NULL), "ceil_div(x + Y, 2)" },
-    { make(a, EX_WHEN, make(a, EX_EQ, y, two, NULL), sum, x), "when(Y == 2, x + Y, x)" },
-    { make(a, EX_AND, make(a, EX_GE, x, two, NULL), make(a, EX_OR, y, x, NULL), NULL),
+    { make(a, KG_OP_CEIL_DIV, sum, two, none), "ceil_div(x + Y, 2)" },
+    { make(a, KG_OP_WHEN, make(a, KG_OP_EQ, y, two, none), sum, x), "when(Y == 2, x + Y, x)" },
+    { make(a, KG_OP_AND, make(a, KG_OP_GE, x, two, none), make(a, KG_OP_OR, y, x, none), none),
       "x >= 2 && (Y || x)" },
-    { make(a, EX_OR, make(a, EX_AND, x, y, NULL), x, NULL), "x && Y || x" },
-    { make(a, EX_EQ, make(a, EX_LT, x, y, NULL), two, NULL), "x < Y == 2" },
-    { make(a, EX_LT, make(a, EX_LT, x, y, NULL), two, NULL), "(x < Y) < 2" },
-    { make(a, EX_NOT, make(a, EX_LT, x, y, NULL), NULL, NULL), "!(x < Y)" },
-    { make(a, EX_NOT, x, NULL, NULL), "!x" },
-    { make(a, EX_MIN, make(a, EX_MAX, x, y, NULL), two, NULL), "min(max(x, Y), 2)" },
+    { make(a, KG_OP_OR, make(a, KG_OP_AND, x, y, none), x, none), "x && Y || x" },
+    { make(a, KG_OP_EQ, make(a, KG_OP_LT, x, y, none), two, none), "x < Y == 2" },
+    { make(a, KG_OP_LT, make(a, KG_OP_LT, x, y, none), two, none), "(x < Y) < 2" },
+    { make(a, KG_OP_NOT, make(a, KG_OP_LT, x, y, none), none, none), "!(x < Y)" },
+    { make(a, KG_OP_NOT, x, none, none), "!x" },
+    { make(a, KG_OP_MIN, make(a, KG_OP_MAX, x, y, none), two, none), "min(max(x, Y), 2)" },
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    assert_string_equal(expr_text(a, cases[i].e), cases[i].text);
+    assert_string_equal(cases[i].e.text, cases[i].text);
   arena_free(a);
 }
 
 static void variables_are_numbered_dims_then_constants_then_scalars(void **state) {
   (void)state;
   Arena *a = arena_new();
-  Kernel *k = arena_alloc(a, sizeof *k);
-  k->dim_count = 3;
-  k->const_count = 2;
-  k->scalar_count = 2;
-  assert_int_equal(expr_var_number(k, variable(a, VAR_DIM, 2, "d")), 2);
-  assert_int_equal(expr_var_number(k, variable(a, VAR_CONST, 0, "c")), 3);
-  assert_int_equal(expr_var_number(k, variable(a, VAR_SCALAR, 1, "s")), 6);
+  assert_int_equal(kg_variable(&named, KG_DIM, 2), 2);
+  assert_int_equal(kg_variable(&named, KG_CONST, 0), 3);
+  assert_int_equal(kg_variable(&named, KG_SCALAR, 1), 6);
+  for (int i = 0; i < kg_symbol_count(&named); i++)
+    assert_int_equal(kg_symbol_find(&named, kg_symbol_at(&named, i).name), i);
+  assert_int_equal(kg_symbol_find(&named, "y"), -1);
   const int64_t values[] = { 1, 2, 3, 4, 5, 6, 7 };
   int64_t n;
-  assert_true(expr_eval(
-      k, make(a, EX_MUL, variable(a, VAR_SCALAR, 1, "s"), variable(a, VAR_DIM, 1, "d"), NULL),
-      values, &n));
+  const kg_expr product = make(a, KG_OP_MUL, expr_var(a, &named, KG_SCALAR, 1),
+                               expr_var(a, &named, KG_DIM, 1), none);
+  assert_true(expr_eval(&product, values, &n));
   assert_int_equal(n, 14);
   arena_free(a);
 }
 
 typedef struct Sum {
-  ExprOp op;
+  kg_op op;
   int64_t a, b;
   bool fine;
   int64_t value;
@@ -318,75 +319,76 @@ static void arithmetic_rounds_down_and_is_checked(void **state) {
   (void)state;
   const int64_t most = INT64_MAX, least = INT64_MIN;
   const Sum sums[] = {
-    { EX_ADD, most, 1, false, 0 },
-    { EX_ADD, most, -1, true, most - 1 },
-    { EX_ADD, least, -1, false, 0 },
-    { EX_SUB, least, 1, false, 0 },
-    { EX_SUB, 0, least, false, 0 },
-    { EX_SUB, -1, least, true, most },
-    { EX_MUL, 3037000500, 3037000500, false, 0 },
-    { EX_MUL, 3037000499, 3037000499, true, 9223372030926249001 },
-    { EX_MUL, least, -1, false, 0 },
-    { EX_MUL, -1, least, false, 0 },
-    { EX_MUL, least, 1, true, least },
-    { EX_MUL, least / 2, 2, true, least },
-    { EX_MUL, 2, least / 2, true, least },
-    { EX_MUL, least / 2 - 1, 2, false, 0 },
-    { EX_MUL, 2, least / 2 - 1, false, 0 },
-    { EX_MUL, most, 0, true, 0 },
-    { EX_MUL, -most, -1, true, most },
-    { EX_MUL, -4, least / 4, false, 0 },
-    { EX_MUL, -3037000500, -3037000500, false, 0 },
-    { EX_DIV, 7, 2, true, 3 },
-    { EX_DIV, -7, 2, true, -4 },
-    { EX_DIV, 7, -2, true, -4 },
-    { EX_DIV, -7, -2, true, 3 },
-    { EX_DIV, 1, 0, false, 0 },
-    { EX_DIV, least, -1, false, 0 },
-    { EX_DIV, 6, -2, true, -3 },
-    { EX_MOD, 7, 3, true, 1 },
-    { EX_MOD, -7, 3, true, 2 },
-    { EX_MOD, 7, -3, true, -2 },
-    { EX_MOD, 5, 0, false, 0 },
-    { EX_MOD, least, -1, true, 0 },
-    { EX_CEIL_DIV, 7, 2, true, 4 },
-    { EX_CEIL_DIV, 8, 2, true, 4 },
-    { EX_CEIL_DIV, 0, 5, true, 0 },
-    { EX_CEIL_DIV, -7, 2, true, -3 },
-    { EX_CEIL_DIV, most, 2, true, 4611686018427387904 },
-    { EX_CEIL_DIV, 1, 0, false, 0 },
-    { EX_MIN, -1, 3, true, -1 },
-    { EX_MAX, -1, 3, true, 3 },
-    { EX_EQ, 2, 2, true, 1 },
-    { EX_NE, 2, 2, true, 0 },
-    { EX_LT, 2, 2, true, 0 },
-    { EX_LE, 2, 2, true, 1 },
-    { EX_GT, 3, 2, true, 1 },
-    { EX_GE, 1, 2, true, 0 },
-    { EX_AND, 2, 0, true, 0 },
-    { EX_AND, 2, -1, true, 1 },
-    { EX_OR, 0, 0, true, 0 },
-    { EX_OR, 0, 5, true, 1 },
+    { KG_OP_ADD, most, 1, false, 0 },
+    { KG_OP_ADD, most, -1, true, most - 1 },
+    { KG_OP_ADD, least, -1, false, 0 },
+    { KG_OP_SUB, least, 1, false, 0 },
+    { KG_OP_SUB, 0, least, false, 0 },
+    { KG_OP_SUB, -1, least, true, most },
+    { KG_OP_MUL, 3037000500, 3037000500, false, 0 },
+    { KG_OP_MUL, 3037000499, 3037000499, true, 9223372030926249001 },
+    { KG_OP_MUL, least, -1, false, 0 },
+    { KG_OP_MUL, -1, least, false, 0 },
+    { KG_OP_MUL, least, 1, true, least },
+    { KG_OP_MUL, least / 2, 2, true, least },
+    { KG_OP_MUL, 2, least / 2, true, least },
+    { KG_OP_MUL, least / 2 - 1, 2, false, 0 },
+    { KG_OP_MUL, 2, least / 2 - 1, false, 0 },
+    { KG_OP_MUL, most, 0, true, 0 },
+    { KG_OP_MUL, -most, -1, true, most },
+    { KG_OP_MUL, -4, least / 4, false, 0 },
+    { KG_OP_MUL, -3037000500, -3037000500, false, 0 },
+    { KG_OP_DIV, 7, 2, true, 3 },
+    { KG_OP_DIV, -7, 2, true, -4 },
+    { KG_OP_DIV, 7, -2, true, -4 },
+    { KG_OP_DIV, -7, -2, true, 3 },
+    { KG_OP_DIV, 1, 0, false, 0 },
+    { KG_OP_DIV, least, -1, false, 0 },
+    { KG_OP_DIV, 6, -2, true, -3 },
+    { KG_OP_MOD, 7, 3, true, 1 },
+    { KG_OP_MOD, -7, 3, true, 2 },
+    { KG_OP_MOD, 7, -3, true, -2 },
+    { KG_OP_MOD, 5, 0, false, 0 },
+    { KG_OP_MOD, least, -1, true, 0 },
+    { KG_OP_CEIL_DIV, 7, 2, true, 4 },
+    { KG_OP_CEIL_DIV, 8, 2, true, 4 },
+    { KG_OP_CEIL_DIV, 0, 5, true, 0 },
+    { KG_OP_CEIL_DIV, -7, 2, true, -3 },
+    { KG_OP_CEIL_DIV, most, 2, true, 4611686018427387904 },
+    { KG_OP_CEIL_DIV, 1, 0, false, 0 },
+    { KG_OP_MIN, -1, 3, true, -1 },
+    { KG_OP_MAX, -1, 3, true, 3 },
+    { KG_OP_EQ, 2, 2, true, 1 },
+    { KG_OP_NE, 2, 2, true, 0 },
+    { KG_OP_LT, 2, 2, true, 0 },
+    { KG_OP_LE, 2, 2, true, 1 },
+    { KG_OP_GT, 3, 2, true, 1 },
+    { KG_OP_GE, 1, 2, true, 0 },
+    { KG_OP_AND, 2, 0, true, 0 },
+    { KG_OP_AND, 2, -1, true, 1 },
+    { KG_OP_OR, 0, 0, true, 0 },
+    { KG_OP_OR, 0, 5, true, 1 },
   };
   Arena *a = arena_new();
-  Kernel *k = arena_alloc(a, sizeof *k);
   for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
     int64_t n = 0;
-    const bool fine = expr_eval(
-        k, make(a, sums[i].op, number(a, sums[i].a), number(a, sums[i].b), NULL), NULL, &n);
+    const kg_expr e = make(a, sums[i].op, number(a, sums[i].a), number(a, sums[i].b), none);
+    const bool fine = expr_eval(&e, NULL, &n);
     if (fine != sums[i].fine || (fine && n != sums[i].value))
       print_error("row %zu: %d, %lld\n", i, fine, (long long)n);
     assert_true(fine == sums[i].fine && (!fine || n == sums[i].value));
   }
   int64_t n;
-  assert_true(expr_eval(k, make(a, EX_WHEN, number(a, 1), number(a, 5), number(a, 6)), NULL, &n) &&
-              n == 5);
-  assert_true(expr_eval(k, make(a, EX_WHEN, number(a, 0), number(a, 5), number(a, 6)), NULL, &n) &&
-              n == 6);
-  Expr *bad = make(a, EX_DIV, number(a, 1), number(a, 0),
-                   NULL); /* all operands are evaluated, the other branch too */
-  assert_false(expr_eval(k, make(a, EX_WHEN, number(a, 0), bad, number(a, 6)), NULL, &n));
-  assert_true(expr_eval(k, make(a, EX_NOT, number(a, 4), NULL, NULL), NULL, &n) && n == 0);
+  kg_expr e = make(a, KG_OP_WHEN, number(a, 1), number(a, 5), number(a, 6));
+  assert_true(expr_eval(&e, NULL, &n) && n == 5);
+  e = make(a, KG_OP_WHEN, number(a, 0), number(a, 5), number(a, 6));
+  assert_true(expr_eval(&e, NULL, &n) && n == 6);
+  /* all operands are evaluated, the other branch too */
+  const kg_expr bad = make(a, KG_OP_DIV, number(a, 1), number(a, 0), none);
+  e = make(a, KG_OP_WHEN, number(a, 0), bad, number(a, 6));
+  assert_false(expr_eval(&e, NULL, &n));
+  e = make(a, KG_OP_NOT, number(a, 4), none, none);
+  assert_true(expr_eval(&e, NULL, &n) && n == 0);
   arena_free(a);
 }
 
@@ -401,7 +403,6 @@ static bool product_fits(int64_t x, int64_t y) {
 static void multiplication_overflows_exactly_when_the_product_does_not_fit(void **state) {
   (void)state;
   Arena *a = arena_new();
-  Kernel *k = arena_alloc(a, sizeof *k);
   static const int64_t around[] = { 0,           INT64_MAX,     INT64_MIN,     3037000500,
                                     -3037000500, INT64_MAX / 2, INT64_MIN / 2, INT64_MAX / 3 };
   int64_t list[64];
@@ -414,8 +415,8 @@ static void multiplication_overflows_exactly_when_the_product_does_not_fit(void 
     for (int j = 0; j < n; j++) {
       const bool fits = product_fits(list[i], list[j]);
       int64_t out;
-      const bool fine =
-          expr_eval(k, make(a, EX_MUL, number(a, list[i]), number(a, list[j]), NULL), NULL, &out);
+      const kg_expr e = make(a, KG_OP_MUL, number(a, list[i]), number(a, list[j]), none);
+      const bool fine = expr_eval(&e, NULL, &out);
       assert_int_equal(fine, fits);
       if (fine) assert_true((uint64_t)out == (uint64_t)list[i] * (uint64_t)list[j]);
     }

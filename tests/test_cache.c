@@ -172,7 +172,9 @@ typedef struct Identity {
 static void key_of(const Identity *i, unsigned fields, kg_key *key) {
   kg_instance instance = i->instance;
   instance.kernel = &i->kernel;
-  assert_int_equal(kg_key_make(key, &i->device, &instance, &i->port, fields, NULL), KG_OK);
+  assert_int_equal(kg_key_make(key, i->device.target, i->device.compiler, &instance, &i->port,
+                               fields, NULL),
+                   KG_OK);
 }
 
 static bool same_key(const Identity *a, const Identity *b, unsigned fields) {

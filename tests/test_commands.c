@@ -16,7 +16,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "tables/bridge.h"
 #include "passes.h"
 
 static char root[] = "/tmp/kgen-commands-XXXXXX";
@@ -364,9 +363,9 @@ static void the_text_of_an_instance_is_the_one_that_the_runtime_compiles(void **
   assert_non_null(l);
   for (int i = 0; i < l->spec->kernel_count; i++) {
     const Kernel *k = l->spec->kernels[i];
-    const kg_kernel *kernel = bridge_kernel(a, k, l->facts[i], NULL);
+    const kg_kernel *kernel = &k->model;
     int count;
-    const Instance *list = kernel_instances(a, k, &count);
+    const kg_instance *list = kernel_instances(a, k, &count);
     const Port *hip = kernel_port(k, "hip", NULL);
     if (hip->absent) continue;
     for (int n = 0; n < count; n++)
@@ -377,10 +376,10 @@ static void the_text_of_an_instance_is_the_one_that_the_runtime_compiles(void **
         char name[KG_NAME_BYTES], *text;
         size_t bytes;
         assert_int_equal(kg_instance_name(&x, name, NULL), KG_OK);
-        assert_string_equal(instance_name(a, k, &list[n]), name);
+        assert_string_equal(instance_name(a, &list[n]), name);
         assert_int_equal(kg_instance_text(&x, kernel->ports->rocm, &text, &bytes, NULL), KG_OK);
         const char *file = port_file(a, k, hip);
-        assert_string_equal(arena_printf(a, "%s%s", instance_block(a, k, &list[n], wave, file),
+        assert_string_equal(arena_printf(a, "%s%s", instance_block(a, &list[n], wave, file),
                                          library_output(l, file)->text),
                             text);
         free(text);

@@ -18,6 +18,7 @@
 #include "verify/compilers.h"
 #include "passes.h"
 #include "devices/code_object.h"
+#include "model/block.h"
 
 static Arena *arena;
 static Library *library;
@@ -35,13 +36,13 @@ typedef struct Text {
 
 static bool has_wave(const Port *p, int wave) { return (p->waves & (wave == 64 ? 2u : 1u)) != 0; }
 
-static Text text_of(const Kernel *k, const char *backend, const Instance *i, int wave) {
+static Text text_of(const Kernel *k, const char *backend, const kg_instance *i, int wave) {
   const Port *p = kernel_port(k, backend, NULL);
   const char *file = port_file(arena, k, p);
   const Output *o = library_output(library, file);
   assert_non_null(o);
   return (Text){
-    k, p, instance_name(arena, k, i), instance_block(arena, k, i, wave, file), o->text, file, wave
+    k, p, instance_name(arena, i), instance_block(arena, i, wave, file), o->text, file, wave
   };
 }
 
@@ -68,9 +69,9 @@ static void assert_compiles(Compiler *c, const Text *t, const char *target) {
   if (strcmp(compiler_backend(c), "hip") == 0) { /* and it is what the runtime will hold it to */
     kg_code_object o;
     kg_error error;
-    BlockField fields[MAX_ARGS + MAX_DIMS + MAX_SCALARS];
+    kg_block_field fields[KG_MAX_FIELDS];
     uint32_t bytes;
-    argument_block(t->kernel, fields, &bytes);
+    kg_block_layout(&t->kernel->model, fields, &bytes);
     if (kg_code_object_read(r.object.bytes, r.object.size, t->entry, &o, &error) != KG_OK)
       fail_msg("%s", error.message);
     assert_string_equal(o.target, target);
@@ -99,7 +100,7 @@ static int outer_instances(Compiler *c, const char *target, int wave) {
     const Kernel *k = library->spec->kernels[n];
     const Port *p = kernel_port(k, compiler_backend(c), NULL);
     int count;
-    const Instance *i = kernel_instances(arena, k, &count);
+    const kg_instance *i = kernel_instances(arena, k, &count);
     if (p == NULL || p->absent != NULL || !has_wave(p, wave)) continue;
     for (int m = 0; m < count; m += count > 1 ? count - 1 : 1) {
       const Text t = text_of(k, compiler_backend(c), &i[m], wave);
@@ -132,7 +133,7 @@ static int first_texts(const char *backend, int wave, Text *texts, int room) {
     const Kernel *k = library->spec->kernels[n];
     const Port *p = kernel_port(k, backend, NULL);
     int instances;
-    const Instance *i = kernel_instances(arena, k, &instances);
+    const kg_instance *i = kernel_instances(arena, k, &instances);
     if (p != NULL && p->absent == NULL) texts[count++] = text_of(k, backend, &i[0], wave);
   }
   return count;

@@ -58,7 +58,8 @@ static const kg_arg args[] = {
     {"in", false, 0, 0, 1, (const kg_expr[]){EXPR("n", {KG_OP_VAR, 0})}, 0},
     {"out", true, 0, 0, 1, (const kg_expr[]){EXPR("n", {KG_OP_VAR, 0})}, 0},
 };
-static const kg_type_param types[] = {{"T", 1u << KG_F32 | 1u << KG_F16 | 1u << KG_BF16}};
+static const kg_dtype floats[] = {KG_F32, KG_F16, KG_BF16};
+static const kg_type_param types[] = {{"T", 3, floats}};
 static const kg_scalar_param scalars[] = {{"times", KG_F32}, {"shift", KG_I32}};
 static const char *const dims[] = {"n"};
 
@@ -72,10 +73,12 @@ static const kg_port port = {
                ONE},
     .threads = {EXPR("128", {KG_OP_INT, 128}), ONE, ONE},
 };
-static const KernelPorts ports = {.kernel = "triple", .fallback = "multiply", .cuda = &port};
+static const KernelPorts ports = {
+    .version = KG_TABLES_VERSION, .kernel = "triple", .fallback = "multiply", .cuda = &port};
 
 static kg_kernel kernel_of(const KernelPorts *p) {
-  return (kg_kernel){.name = "triple",
+  return (kg_kernel){.version = KG_TABLES_VERSION,
+                     .name = "triple",
                      .type_count = 1,
                      .types = types,
                      .dim_count = 1,
@@ -279,7 +282,8 @@ static kg_status prepare(kg_device *device, const char *with_text, const char *c
   kg_port p = port;
   p.text = with_text;
   if (options) p.options = options;
-  const KernelPorts only = {.kernel = "triple", .fallback = "multiply", .cuda = &p};
+  const KernelPorts only = {
+      .version = KG_TABLES_VERSION, .kernel = "triple", .fallback = "multiply", .cuda = &p};
   const kg_kernel kernel = kernel_of(&only);
   const kg_instance instance = {&kernel, {KG_BF16}, {0}, 32};
   return kg_prepare(device, &instance);

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tables/bridge.h"
 #include "kernels/gumbel_max_sample/host.h"
 #include "verify/element.h"
 #include "passes.h"
@@ -32,7 +31,6 @@ enum { DEVICES = 2 };
 typedef struct Ready {
   Arena *arena;
   const Kernel *kernel;
-  const kg_kernel *launched;
   References *references;
   kg_device *device[DEVICES];
 } Ready;
@@ -60,7 +58,6 @@ static Ready ready(const char *folder, const char *name) {
   int index = 0;
   r.kernel = library_kernel(l, name, &index);
   assert_non_null(r.kernel);
-  r.launched = bridge_kernel(r.arena, r.kernel, l->facts[index], NULL);
   r.references = references_open(r.arena, l->spec, o.templates);
   for (int d = 0; d < DEVICES; d++) r.device[d] = device_of(devices[d]);
   return r;
@@ -106,9 +103,9 @@ static bool bits_agree(const TrialData *data, const Trial *t) {
 }
 
 /* One case with one choice of dtypes on all devices; how many trials were wrong. */
-static int case_wrong(const Ready *r, int number, const Dtype *types, bool aloud) {
+static int case_wrong(const Ready *r, int number, const kg_dtype *types, bool aloud) {
   const Case *c = &r->kernel->cases[number];
-  const Instance instance = case_instance(r->kernel, c, types);
+  const kg_instance instance = case_instance(r->kernel, c, types);
   const char *why = NULL;
   Arena *a = arena_new();
   const TrialData *data =
@@ -116,10 +113,10 @@ static int case_wrong(const Ready *r, int number, const Dtype *types, bool aloud
   if (!data) fail_msg("%s: %s", r->kernel->name, why);
   int wrong = 0;
   for (int d = 0; d < DEVICES; d++) {
-    const Trial t = trial_run(a, data, r->launched, r->device[d], 1);
+    const Trial t = trial_run(a, data, r->device[d], 1);
     if (t.status == KG_OK && t.right && bits_agree(data, &t)) continue;
     wrong++;
-    if (aloud) complain(r, &t, devices[d], instance_name(a, r->kernel, &instance), number);
+    if (aloud) complain(r, &t, devices[d], instance_name(a, &instance), number);
   }
   arena_free(a);
   return wrong;
@@ -132,7 +129,7 @@ static int cases_wrong(const Ready *r, bool aloud, int *trials) {
   int wrong = 0, at[MAX_TYPES] = {0};
   *trials = 0;
   for (bool more = true; more;) {
-    Dtype types[MAX_TYPES] = {0};
+    kg_dtype types[MAX_TYPES] = {0};
     for (int t = 0; t < k->type_count; t++) types[t] = k->types[t].dtypes[at[t]];
     for (int c = 0; c < k->case_count && (aloud || wrong == 0); c++, *trials += DEVICES)
       wrong += case_wrong(r, c, types, aloud);
@@ -193,7 +190,7 @@ static void launch(const Ready *r, kg_device *device, const Data *data, const kg
     assert_int_equal(kg_device_upload(device, at, data[i].bytes, size_of(&data[i])), KG_OK);
     tensors[i] = kg_tensor_of(device, at, data[i].dtype, data[i].rank, data[i].shape);
   }
-  const kg_call call = {r->launched, tensors, scalars, consts};
+  const kg_call call = {&r->kernel->model, tensors, scalars, consts};
   if (kg_launch(device, &call) != KG_OK) fail_msg("%s", kg_device_message(device));
   assert_int_equal(kg_device_synchronize(device), KG_OK);
   for (int i = 0; i < r->kernel->arg_count; i++) {
@@ -523,7 +520,7 @@ static void a_position_past_the_last_is_refused(void **state) {
   for (int i = 1; i < 4; i++)
     tensors[i] = kg_tensor_of(r.device[0], at + 6 * L * 4 * i, KG_F32, 4, out);
   kg_scalar scalars[] = {{.u32 = 2}, {.f32 = 13}, {.f32 = 1}, {.i32 = INT32_MAX - L + 1}};
-  const kg_call call = {r.launched, tensors, scalars, consts};
+  const kg_call call = {&r.kernel->model, tensors, scalars, consts};
   assert_int_equal(kg_launch(r.device[0], &call), KG_OK);
   scalars[3].i32++;
   assert_int_equal(kg_launch(r.device[0], &call), KG_REQUIRE_FAILED);

@@ -81,7 +81,8 @@ static void null_pointers_are_refused_by_name(void **state) {
 static void an_absent_port_says_why_and_what_to_do_instead(void **state) {
   static Scale s;
   scale_set_up(&s, *state, KG_F32, KG_F32);
-  static const KernelPorts ports = {.kernel = "scale_rows",
+  static const KernelPorts ports = {.version = KG_TABLES_VERSION,
+                                    .kernel = "scale_rows",
                                     .fallback = "multiply, then sum",
                                     .why = {.rocm = "nobody has asked for it"}};
   const kg_kernel kernel = SCALE_KERNEL(&ports);
@@ -99,6 +100,7 @@ static void a_port_of_another_width_says_both_widths(void **state) {
   kg_port port = scale_port;
   port.waves = KG_WAVE32;
   const KernelPorts ports = {
+      .version = KG_TABLES_VERSION,
       .kernel = "scale_rows", .fallback = "multiply, then sum", .rocm = &port};
   const kg_kernel kernel = SCALE_KERNEL(&ports);
   s.call.kernel = &kernel;
@@ -127,8 +129,10 @@ static void a_port_whose_text_is_not_linked_is_refused(void **state) {
   scale_set_up(&s, *state, KG_F32, KG_F32);
   kg_port port = scale_port;
   port.text = NULL;
-  const KernelPorts ports = {
-      .kernel = "scale_rows", .fallback = "multiply, then sum", .rocm = &port};
+  const KernelPorts ports = {.version = KG_TABLES_VERSION,
+                             .kernel = "scale_rows",
+                             .fallback = "multiply, then sum",
+                             .rocm = &port};
   const kg_kernel kernel = SCALE_KERNEL(&ports);
   s.call.kernel = &kernel;
   assert_refused(&s, KG_NO_PORT,
@@ -144,7 +148,7 @@ static void a_port_on_a_backend_without_a_slot_is_found_by_name(void **state) {
   device.ops = &ops;
   const kg_other_port others[] = {
       {"vulkan", NULL, "no"}, {"opencl", &scale_port, NULL}, {NULL, NULL, NULL}};
-  KernelPorts ports = {.kernel = "scale_rows", .others = others};
+  KernelPorts ports = {.version = KG_TABLES_VERSION, .kernel = "scale_rows", .others = others};
   const kg_port *port;
   assert_int_equal(kg_select_port(&ports, &device, &port, NULL), KG_OK);
   assert_ptr_equal(port, &scale_port);
@@ -243,12 +247,45 @@ static void a_negative_size_is_refused(void **state) {
   assert_refused(&s, KG_BAD_SHAPE, "scale_rows: x has the size -3 on axis 0; no size is negative");
 }
 
+/* ---- tables of another version --------------------------------------------------------------- */
+
+static void tables_of_another_kgen_are_refused_wherever_they_come_in(void **state) {
+  static Scale s;
+  scale_set_up(&s, *state, KG_F32, KG_F32);
+  char sentence[512];
+  snprintf(sentence, sizeof sentence,
+           "the kernel's tables were written by another kgen (version %#x of the tables, this "
+           "library's is %#x): run this library's kgen again and compile what it writes",
+           (unsigned)KG_TABLES_VERSION + 1, (unsigned)KG_TABLES_VERSION);
+  kg_kernel other = scale_kernel;
+  other.version++;
+  s.call.kernel = &other;
+  assert_refused(&s, KG_BAD_VERSION, sentence);
+  kg_instance instance = {.kernel = &other, .wave = 64, .consts = {0, 0, 256}};
+  assert_int_equal(kg_prepare(s.device, &instance), KG_BAD_VERSION);
+  assert_string_equal(kg_device_message(s.device), sentence);
+  char name[KG_NAME_BYTES];
+  kg_error error;
+  assert_int_equal(kg_instance_name(&instance, name, &error), KG_BAD_VERSION);
+  assert_string_equal(error.message, sentence);
+
+  KernelPorts ports = scale_ports; /* a table of ports comes alone into a predicate */
+  const kg_port *port;
+  ports.version++;
+  assert_int_equal(kg_select_port(&ports, s.device, &port, &error), KG_BAD_VERSION);
+  assert_string_equal(error.message, sentence);
+  assert_null(port);
+  assert_false(kg_has_port(&ports, s.device));
+  assert_true(kg_has_port(&scale_ports, s.device));
+}
+
 /* A kernel of one input and one output, whose shapes the test gives. */
 static void assert_shapes(kg_device *device, const kg_expr *in, const kg_expr *out, int64_t layout,
                           int64_t a, int64_t b, kg_status status, const char *sentence) {
   const kg_arg args[] = {{"in", false, 0, 0, 1, in, 0}, {"out", true, 0, 0, 1, out, 0}};
-  const kg_type_param types[] = {{"T", FLOATS}};
-  const kg_kernel kernel = {.name = "scale_rows",
+  const kg_type_param types[] = {{"T", 3, floats}};
+  const kg_kernel kernel = {.version = KG_TABLES_VERSION,
+                            .name = "scale_rows",
                             .type_count = 1,
                             .types = types,
                             .const_count = 3,
@@ -472,6 +509,7 @@ static void assert_port_refused(kg_device *device, const kg_port *port, kg_statu
   static Scale s;
   scale_set_up(&s, device, KG_F32, KG_F32);
   const KernelPorts ports = {
+      .version = KG_TABLES_VERSION,
       .kernel = "scale_rows", .fallback = "multiply, then sum", .rocm = port};
   const kg_kernel kernel = SCALE_KERNEL(&ports);
   s.call.kernel = &kernel;
@@ -606,6 +644,7 @@ static void each_device_has_its_own_message(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       ON_DEVICE(a_right_call_is_launched_with_the_right_numbers),
+      ON_DEVICE(tables_of_another_kgen_are_refused_wherever_they_come_in),
       ON_DEVICE(constants_that_are_not_given_have_their_default),
       ON_DEVICE(null_pointers_are_refused_by_name),
       ON_DEVICE(an_absent_port_says_why_and_what_to_do_instead),

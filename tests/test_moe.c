@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/bridge.h"
 #include "kernels/bitlinear_matmul/host.h"
 #include "kernels/moe_down/host.h"
 #include "lib/host/quant.h"
@@ -281,7 +280,7 @@ static void every_batch_of_bitlinears_has_a_grid_on_each_backend(void **state) {
   assert_non_null(l);
   const Kernel *specified = library_kernel(l, o.only, &number);
   assert_non_null(specified);
-  const kg_kernel *k = bridge_kernel(arena, specified, l->facts[number], NULL);
+  const kg_kernel *k = &specified->model;
   const struct { int64_t batch, quarter; bool allowed; } calls[] = {
       {1, 1, true},          {65535, 640, true},         {65536, 640, true},
       {2147483647, 1, true}, {1, 134217726, true},       {2147483647, 134217726, true},

@@ -862,7 +862,7 @@ static double far_error(const char *folder, uint16_t *pool) {
     Ready r = ready(folder, v2 ? "paged_v2_partial" : "paged_attention", WIDTHS);
     int64_t consts[MAX_CONSTS];
     for (int i = 0; i < r.kernel->const_count; i++) consts[i] = r.kernel->consts[i].values[0];
-    const kg_call call = {r.launched, v2 ? second : first, v2 ? second_scalars : first_scalars,
+    const kg_call call = {&r.kernel->model, v2 ? second : first, v2 ? second_scalars : first_scalars,
                           consts};
     kg_device *device = r.device[run / 2];
     if (kg_launch(device, &call) != KG_OK) fail_msg("%s", kg_device_message(device));
@@ -909,7 +909,7 @@ static void a_merge_of_2_to_the_32_elements_is_refused(void **state) {
                                kg_tensor_of(NULL, far[3], KG_F32, 3, out),
                                kg_tensor_of(NULL, far[4], KG_F32, 2, out_lse)};
   const int64_t consts[] = {256};
-  const kg_call call = {r.launched, tensors, NULL, consts};
+  const kg_call call = {&r.kernel->model, tensors, NULL, consts};
   assert_int_equal(kg_launch(r.device[0], &call), KG_REQUIRE_FAILED);
   assert_non_null(strstr(kg_device_message(r.device[0]), "M * H * D <= 4294967295"));
   done(&r);

@@ -616,8 +616,8 @@ static void a_planted_fault_makes_its_kernels_cases_fail(void **state) {
     const char *folder = faulty_copy(f->file, f->from, f->to);
     Ready r = ready(folder, f->kernel, 1);
     bool found = false;
-    Dtype types[MAX_TYPES] = {DT_F32};
-    if (strstr(f->kernel, "expert_batched")) types[0] = DT_F16;
+    kg_dtype types[MAX_TYPES] = {KG_F32};
+    if (strstr(f->kernel, "expert_batched")) types[0] = KG_F16;
     for (int c = 0; c < r.kernel->case_count && !found; c++)
       found = case_wrong(&r, c, types, false) > 0;
     done(&r);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "kg.h"
 #include "reference.h"
 
 #define reference norm_reference
@@ -64,6 +65,23 @@ static void a_value_is_rounded_to_the_nearest_one_of_its_dtype_ties_to_even(void
   assert_true(ref_round(REF_F16, 65519) == 65504);
   assert_true(isnan(ref_round(REF_F16, NAN)));
   assert_true(ref_round(REF_F32, 1 + 0x1p-24) == 1);
+}
+
+/* A reference rounds by loops of doubles, the host by bits: one row, one answer. */
+static void a_reference_rounds_as_the_host_does(void **state) {
+  (void)state;
+  assert_int_equal((int)REF_DTYPES, (int)KG_DTYPES);
+  for (kg_dtype d = 0; d < KG_DTYPES; d++)
+    for (int e = -160; e <= 160; e++)
+      for (int i = 0; i < 64; i++) {
+        const double x = ldexp(1 + i / 64.0 + (i % 5) * 0x1p-30, e) * (i % 2 ? -1 : 1);
+        const double r = ref_round((ref_dtype)d, x);
+        if (kg_dtype_info(d)->kind != KG_KIND_FLOAT) assert_true(r == x);
+        else {
+          const double host = kg_f64_from_float(d, kg_float_from_f64(d, x));
+          assert_true(r == host || (isnan(r) && isnan(host)));
+        }
+      }
 }
 
 /* ---- fused_add_rms_norm ---------------------------------------------------------------------- */
@@ -571,6 +589,7 @@ static void a_pair_of_f16_is_rounded_once_from_its_exact_sum(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_value_is_rounded_to_the_nearest_one_of_its_dtype_ties_to_even),
+    cmocka_unit_test(a_reference_rounds_as_the_host_does),
     cmocka_unit_test(a_row_is_divided_by_its_root_mean_square),
     cmocka_unit_test(eps_stands_under_the_root_and_the_bias_is_added_to_the_weight),
     cmocka_unit_test(the_sum_the_norm_and_the_product_are_rounded_each),

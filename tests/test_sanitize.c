@@ -7,7 +7,6 @@
 
 #include "simt/sanitize.h"
 #include "simt_check.h"
-#include "tables/bridge.h"
 #include "passes.h"
 #include "verify/trial.h"
 
@@ -446,23 +445,22 @@ static void silent_about_the_library(const char *name, int cases) {
   int trials = 0;
   for (int k = 0; k < library->spec->kernel_count; k++) {
     const Kernel *kernel = library->spec->kernels[k];
-    const kg_kernel *launched = bridge_kernel(all, kernel, library->facts[k], NULL);
-    if (!kg_has_port(launched->ports, device)) continue;
+    if (!kg_has_port(kernel->model.ports, device)) continue;
     int combinations = 1;
     for (int i = 0; i < kernel->type_count; i++) combinations *= kernel->types[i].count;
     for (int c = 0; c < kernel->case_count && c < cases; c++, trials++) {
-      Dtype types[MAX_TYPES];
+      kg_dtype types[MAX_TYPES];
       for (int i = 0, rest = c % combinations; i < kernel->type_count; i++) {
         types[i] = kernel->types[i].dtypes[rest % kernel->types[i].count];
         rest /= kernel->types[i].count;
       }
       Arena *a = arena_new();
-      const Instance instance = case_instance(kernel, &kernel->cases[c], types);
+      const kg_instance instance = case_instance(kernel, &kernel->cases[c], types);
       const char *why = NULL;
       const TrialData *data = trial_data(a, kernel, &instance, &kernel->cases[c],
                                          reference_of(references, kernel), 1, &why);
       if (!data) fail_msg("%s: %s", kernel->name, why);
-      const Trial trial = trial_run(a, data, launched, device, 1);
+      const Trial trial = trial_run(a, data, device, 1);
       if (!trial.right)
         fail_msg("%s, case %d on %s: %s", kernel->name, c + 1, name,
                  trial.status ? trial.message : "wrong");

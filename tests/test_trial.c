@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tables/bridge.h"
 #include "verify/compare.h"
 #include "verify/element.h"
 #include "passes.h"
@@ -532,8 +531,8 @@ static void made_up_data_are_standard_normals_and_depend_on_seed_and_place_alone
   References *refs = references_open(a, l->spec, "templates");
   const char *why = NULL;
   Case c = k->cases[0];
-  const Dtype f32[] = {DT_F32};
-  const Instance instance = case_instance(k, &c, f32);
+  const kg_dtype f32[] = {KG_F32};
+  const kg_instance instance = case_instance(k, &c, f32);
   c.values[0] = 100000;
   const TrialData *large = trial_data(a, k, &instance, &c, reference_of(refs, k), 1, &why);
   c.values[0] = 10;

@@ -93,6 +93,49 @@ static void bf16_rounds_to_nearest_even(void **state) {
   ties_go_to_even_between_any_two_neighbours(kg_bf16_from_f64, kg_f64_from_bf16, 0x7f7f);
 }
 
+/* Whatever rows there are: each pattern is its own value's, and half way between two goes to the
+** even one. */
+static void every_small_float_rounds_to_nearest_even(void **state) {
+  (void)state;
+  int floats = 0;
+  for (kg_dtype d = 0; d < KG_DTYPES; d++) {
+    const kg_dtype_facts *const t = kg_dtype_info(d);
+    if (t->kind != KG_KIND_FLOAT || t->bytes > 2) continue;
+    const uint64_t sign = UINT64_C(1) << (8 * t->bytes - 1);
+    floats++;
+    for (uint64_t low = 0; low < sign; low++) {
+      const double x = kg_f64_from_float(d, low), next = kg_f64_from_float(d, low + 1);
+      if (isnan(x)) {
+        assert_true(isnan(kg_f64_from_float(d, kg_float_from_f64(d, x))));
+        continue;
+      }
+      assert_int_equal(kg_float_from_f64(d, x), low);
+      assert_int_equal(kg_float_from_f64(d, -x), sign | low);
+      if (low + 1 == sign || !isfinite(next)) continue;
+      const double middle = (x + next) / 2;
+      assert_int_equal(kg_float_from_f64(d, middle), low % 2 ? low + 1 : low);
+      assert_int_equal(kg_float_from_f64(d, nextafter(middle, 0)), low);
+      assert_int_equal(kg_float_from_f64(d, -nextafter(middle, INFINITY)), sign | (low + 1));
+    }
+  }
+  assert_true(floats >= 2);
+}
+
+static void f32_is_what_the_compiler_makes_of_a_double(void **state) {
+  (void)state;
+  uint64_t seed = 1;
+  for (int i = 0; i < 200000; i++) {
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    /* exponents from far below the subnormals to past the largest */
+    const double x = ldexp((double)(int64_t)seed, (int)(seed >> 20 & 511) - 63 - 256);
+    const float f = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    assert_int_equal(kg_float_from_f64(KG_F32, x), bits);
+    assert_true(kg_f64_from_float(KG_F32, bits) == (double)f);
+  }
+}
+
 static void known_values_have_their_known_patterns(void **state) {
   (void)state;
   assert_int_equal(kg_f16_from_f64(1), 0x3c00);
@@ -273,14 +316,19 @@ static void a_damaged_expression_is_refused_not_followed(void **state) {
   assert_int_equal(kg_expr_eval(&(kg_expr){"", 0, NULL}, &nothing, &out), KG_EXPR_MALFORMED);
 }
 
-/* 1 + (1 + (1 + ...)), with as many steps as a specification may have. */
+/* 1 + (1 + (1 + ...)), as deep as a specification's may be; a deeper one is refused when it is
+** recorded, and here. */
 static void the_deepest_expression_of_a_specification_is_evaluated(void **state) {
   (void)state;
   int64_t out;
-  kg_step steps[199];
-  for (int i = 0; i < 199; i++) steps[i] = i < 100 ? (kg_step)INT(1) : (kg_step)OP(ADD);
-  assert_int_equal(kg_expr_eval(&(kg_expr){"", 199, steps}, &nothing, &out), KG_EXPR_OK);
-  assert_true(out == 100);
+  enum { DEEP = KG_EXPR_DEPTH };
+  kg_step steps[2 * DEEP + 1];
+  for (int i = 0; i < 2 * DEEP - 1; i++) steps[i] = i < DEEP ? (kg_step)INT(1) : (kg_step)OP(ADD);
+  assert_int_equal(kg_expr_eval(&(kg_expr){"", 2 * DEEP - 1, steps}, &nothing, &out), KG_EXPR_OK);
+  assert_true(out == DEEP);
+  for (int i = 0; i < 2 * DEEP + 1; i++) steps[i] = i <= DEEP ? (kg_step)INT(1) : (kg_step)OP(ADD);
+  assert_int_equal(kg_expr_eval(&(kg_expr){"", 2 * DEEP + 1, steps}, &nothing, &out),
+                   KG_EXPR_MALFORMED);
 }
 
 #define VARIABLE(values, ...)                                                                \
@@ -362,6 +410,8 @@ int main(void) {
       cmocka_unit_test(every_bf16_survives_the_way_to_a_double_and_back),
       cmocka_unit_test(f16_rounds_to_nearest_even),
       cmocka_unit_test(bf16_rounds_to_nearest_even),
+      cmocka_unit_test(every_small_float_rounds_to_nearest_even),
+      cmocka_unit_test(f32_is_what_the_compiler_makes_of_a_double),
       cmocka_unit_test(known_values_have_their_known_patterns),
       cmocka_unit_test(what_is_too_large_becomes_infinity_at_the_right_place),
       cmocka_unit_test(what_is_too_small_becomes_a_zero_with_its_sign),

@@ -29,6 +29,7 @@ static const char *const status_names[KG_STATUSES] = {
     [KG_NO_DEVICE] = "no device",
     [KG_DEVICE_FAILED] = "device failed",
     [KG_OUT_OF_MEMORY] = "out of memory",
+    [KG_BAD_VERSION] = "other version",
 };
 
 const char *kg_status_name(kg_status status) {
