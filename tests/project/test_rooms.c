@@ -1,5 +1,5 @@
 /* test_rooms.c: no circle among the files of gen/ and runtime/, and no room that uses one above it
-** (tests/rooms). */
+** (tests/project/rooms). */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -107,7 +107,7 @@ static void a_room_without_a_row_and_a_folder_without_objects_are_found(void **s
   object("gen/attic/a", "void b(void); void a(void); void a(void) { b(); }");
   object("gen/base/b", "void b(void); void b(void) {}");
   assert_int_equal(rooms_of("@"), 1);
-  assert_string_equal(said, "gen/attic/a is in a room that tests/rooms does not know: gen/attic\n");
+  assert_string_equal(said, "gen/attic/a is in a room that tests/project/rooms does not know: gen/attic\n");
   assert_int_equal(run("rm -rf @/gen"), 0);
   assert_int_equal(rooms_of("@"), 2);
 }

@@ -175,13 +175,13 @@ static void assert_missed(const char *table, const char *row, const char *compil
 static void a_dtype_that_is_taken_out_is_missed(void **state) {
   (void)state;
   restore();
-  must(CC "tests/test_values.c 2>&1");
+  must(CC "tests/model/test_values.c 2>&1");
   for (int i = 0; i < KG_DTYPES; i++) {
     const char *id = kg_dtype_info((kg_dtype)i)->id;
     char row[64], missing[64];
     snprintf(row, sizeof row, "KG_DTYPE(%s,", id);
     snprintf(missing, sizeof missing, "KG_%s", id);
-    assert_missed("runtime/model/dtype.def", row, CC "tests/test_values.c 2>&1", missing);
+    assert_missed("runtime/model/dtype.def", row, CC "tests/model/test_values.c 2>&1", missing);
   }
 }
 

@@ -75,7 +75,7 @@ static bool build(const Mutant *m, const char *folder, const char *said) {
   char *command = format_text(
       "%s -c %s -o .build/mutant.o && %s %s%.*s%s -o .build/%.*s .build/mutant.o "
       "%s.build/libkgen.a .build/libkg.a %s %s",
-      compile_command, m->target, compile_command, test ? "tests/" : ".build/gen/main.o",
+      compile_command, m->target, compile_command, test ? "tests/*/" : ".build/gen/main.o",
       test ? len : 0, m->detail, test ? ".c" : "", test ? len : 4, test ? m->detail : "kgen",
       test ? ".build/one_test.o .build/libkgkernels.a " : "", test ? "-lcmocka" : "", libraries);
   /* tests that start kgen must start the faulty one */
