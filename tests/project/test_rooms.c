@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
   char self[PATH_MAX];
   if (!realpath(argv[0], self)) return 1;
   snprintf(home, sizeof home, "%s", dirname(dirname(self)));
-  snprintf(script, sizeof script, "%s/tests/rooms", home);
+  snprintf(script, sizeof script, "%s/tests/project/rooms", home);
 #define SCRATCH(test) cmocka_unit_test_setup_teardown(test, new_folder, drop_folder)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_files_of_this_tree_stand_in_order),
