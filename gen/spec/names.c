@@ -105,10 +105,9 @@ bool spec_name_take(Reader *r, Val v, const char *name, const char *what) {
       diag_add(r->d, at, D_NAME_TWICE, v.label, name, r->names[i].what);
       return false;
     }
-  if (r->name_count < SPEC_NAMES) {
-    r->names[r->name_count].name = name;
-    r->names[r->name_count++].what = what;
-  }
+  if (r->name_count == SPEC_NAMES) die("read.h has no room for the name %s", name);
+  r->names[r->name_count].name = name;
+  r->names[r->name_count++].what = what;
   return true;
 }
 

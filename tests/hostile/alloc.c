@@ -1,8 +1,8 @@
 /* alloc.c: every allocation of our own, counted, and the one that is to fail.
 **
 ** Linked with --wrap, so a call of malloc in gen/ or runtime/ comes here first; those of the C
-** library, of Lua and of libclang do not.  $KGEN_FAIL_ALLOC is the number of the one that fails, from
-** 1; with $KGEN_COUNT_ALLOC the process says at its end how many there were. */
+** library, of Lua and of libclang do not.  $KGEN_FAIL_ALLOC is the number of the one that fails,
+** from 1; with $KGEN_COUNT_ALLOC the process says at its end how many there were. */
 #include "alloc.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 **
 ** A device is opened, a kernel launched twice (so that the cache is filled and asked) and once at
 ** another dtype, and the device closed: all is right, or the call that needed the memory says
-** KG_OUT_OF_MEMORY with a sentence, and what comes after is right again.  The sanitizers that this is
-** built with end the process on a leak or a wild access. */
+** KG_OUT_OF_MEMORY with a sentence, and what comes after is right again.  The sanitizers that this
+** is built with end the process on a leak or a wild access. */
 #include <stdio.h>
 #include <string.h>
 
