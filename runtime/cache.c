@@ -11,7 +11,11 @@
 
 #include "cache.h"
 
+#ifdef KGEN_HOSTILE
+enum { FIRST_BUCKETS = 1, FIRST_LIMIT = 1 };
+#else
 enum { FIRST_BUCKETS = 64, FIRST_LIMIT = 1024 };
+#endif
 
 typedef enum State { MAKING, READY, FAILED } State;
 

@@ -131,15 +131,6 @@ kg_tensor kg_tensor_of(const kg_device *device, void *data, kg_dtype dtype, int 
 
 /* ---- what the generator writes: kernels and their ports -------------------------------------- */
 
-/* On the declaration of a text: a program may link kernels.c without the texts, for what it says of
-** the kernels; its ports are refused then. */
-#if defined(__APPLE__)
-#define KG_MAYBE __attribute__((weak_import))
-#elif defined(__GNUC__)
-#define KG_MAYBE __attribute__((weak))
-#else
-#define KG_MAYBE
-#endif
 /* Tables carry the version of the kgen that wrote them, and every call that is given tables
 ** compares it.  The count in front goes up with each change of what the structs below mean. */
 enum {
@@ -200,7 +191,7 @@ typedef struct kg_arg {
 typedef struct kg_port {
   const char *backend;    /* "metal", "cuda", "hip" */
   const char *file;       /* where the text is committed: "hip/fused_xielu.hip" under generated/ */
-  const char *text;       /* NULL: not linked */
+  const char *text;
   /* for the run-time compiler, NULL-terminated; the target is added by the device */
   const char *const *options;
   unsigned waves;         /* the widths that the body is right for: KG_WAVE32 | KG_WAVE64 */

@@ -64,9 +64,7 @@ kg_status kg_select_port(const KernelPorts *ports, const kg_device *device, cons
                    why && *why ? why : "its specification does not name it", fallback);
   }
   if (!found->text) {
-    return kg_fail(error, KG_NO_PORT,
-                   "%s: the text of its %s port is not linked (write the texts with 'kgen --embed "
-                   "FILE' and link that); use the fallback: %s",
+    return kg_fail(error, KG_NO_PORT, "%s: its %s port has no text; use the fallback: %s",
                    ports->kernel, found->backend, fallback);
   }
   if (!(found->waves & wave_bit(device->wave)))

@@ -31,7 +31,7 @@ static void spoil(void *p, size_t bytes) {
 
 /* Room for `need` that was too little before. */
 static size_t larger_room(size_t room, size_t least, size_t need) {
-  if (HOSTILE) return need;
+  if (HOSTILE) return need + need / 16;
   if (room < least) room = least;
   while (room < need) room *= 2;
   return room;

@@ -5,9 +5,9 @@
 ** UTF-8, arena-owned.  Nothing here fails for its caller: memory that runs out ends the run
 ** (exhausted).
 **
-** With KGEN_HOSTILE (`ninja hostile`) every list and text has room for what is in it and no more,
-** each growth moves it, and what was moved or freed is filled with junk: a pointer that was kept
-** too long, or an end that was guessed, shows. */
+** With KGEN_HOSTILE (`ninja hostile`) lists and texts begin with no room and get hardly more than
+** they need, each growth moves them, and what was moved or freed is filled with junk: a pointer
+** that was kept too long, or an end that was guessed, shows. */
 #ifndef KGEN_BASE_ARENA_H
 #define KGEN_BASE_ARENA_H
 

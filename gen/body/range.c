@@ -8,8 +8,9 @@
 ** return;` above it).  What is loaded from memory is not known; it counts as large in a product
 ** with a dim or a group's number, and not at all in a sum.
 **
-** What was found of a node is kept with it (Ranged) while the variant is at hand: a variable that is
-** made of another one twice, and that of a third one twice, must not double the work each time. */
+** What was found of a node is kept with it (Ranged) while the variant is at hand: a variable that
+** is made of another one twice, and that of a third one twice, must not double the work each
+** time. */
 #include "body/reading.h"
 
 #include <string.h>

@@ -127,8 +127,9 @@ static void check_number(Check *c, const char *file, const Token *first, const T
 
 /* ---- nesting without brackets ---------------------------------------------------------------- */
 
-/* clang calls itself for what stands behind a sign before its operand, a cast, `=`, `?`, `if`, `else`,
-** a loop's head, and the end of its stack is the end of the process; only brackets it counts.
+/* clang calls itself for what stands behind a sign before its operand, a cast, `=`, `?`, `if`,
+** `else`, a loop's head, and the end of its stack is the end of the process; only brackets it
+** counts.
 ** SIGNS_MOST: of one expression; a tree that deep is refused after the parse, too.  HEADS_MOST: of
 ** statements without braces. */
 enum { SIGNS_MOST = 500, HEADS_MOST = 2000 };

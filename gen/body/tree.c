@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* How deep a tree is at most, in libclang's cursors, each of which takes some of the stack to visit;
-** and through how many functions a call is followed. */
+/* How deep a tree is at most, in libclang's cursors, each of which takes some of the stack to
+** visit; and through how many functions a call is followed. */
 enum { NEST_MOST = 400, CALLS_MOST = 100 };
 
 /* ---- the parsed text ------------------------------------------------------------------------- */

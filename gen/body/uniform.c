@@ -9,8 +9,8 @@
 ** level follows the order of statements; what is assigned under a condition has the condition's
 ** level too.  Control has a level as well: the conditions around a place, and the returns, breaks
 ** and continues before it. Functions that hold a barrier or a lane operation are followed into at
-** each call, with the levels of that call; the same call a second time has the same outcome.  A loop
-** is gone through until nothing changes: levels only rise, so that comes. */
+** each call, with the levels of that call; the same call a second time has the same outcome.  A
+** loop is gone through until nothing changes: levels only rise, so that comes. */
 #include "body/reading.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "model/target.h"
 
 /* ---- libLLVM's disassembler (llvm-c/Disassembler.h, llvm-c/Target.h), by name ---------------- */
@@ -126,25 +127,24 @@ static void disassemble(const Code *code, const char *target, CodeFacts *facts) 
   void *context = llvm.create("amdgcn-amd-amdhsa", cpu, NULL, 0, NULL, NULL);
   if (context == NULL) return;
   uint8_t *bytes = malloc(code->size + 1);
-  if (bytes != NULL) {
-    memcpy(bytes, code->bytes, code->size);
-    facts->widest_load = facts->widest_store = facts->instructions = 0;
-    for (uint64_t at = 0; at < code->size;) {
-      char text[256] = "";
-      const size_t n = llvm.instruction(context, bytes + at, code->size - at, code->address + at,
-                                        text, sizeof text);
-      if (n == 0) { /* not this architecture's code: say nothing of it */
-        facts->widest_load = facts->widest_store = facts->instructions = -1;
-        break;
-      }
-      const int load = moved(text, "load_"), store = moved(text, "store_");
-      if (load > facts->widest_load) facts->widest_load = load;
-      if (store > facts->widest_store) facts->widest_store = store;
-      facts->instructions++;
-      at += n;
+  if (bytes == NULL) exhausted("%llu bytes of code", (unsigned long long)code->size);
+  memcpy(bytes, code->bytes, code->size);
+  facts->widest_load = facts->widest_store = facts->instructions = 0;
+  for (uint64_t at = 0; at < code->size;) {
+    char text[256] = "";
+    const size_t n = llvm.instruction(context, bytes + at, code->size - at, code->address + at,
+                                      text, sizeof text);
+    if (n == 0) { /* not this architecture's code: say nothing of it */
+      facts->widest_load = facts->widest_store = facts->instructions = -1;
+      break;
     }
-    free(bytes);
+    const int load = moved(text, "load_"), store = moved(text, "store_");
+    if (load > facts->widest_load) facts->widest_load = load;
+    if (store > facts->widest_store) facts->widest_store = store;
+    facts->instructions++;
+    at += n;
   }
+  free(bytes);
   llvm.dispose(context);
 }
 

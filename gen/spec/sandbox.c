@@ -24,7 +24,7 @@ static void *allocate(void *ud, void *block, size_t old, size_t new) {
   }
   if (new > old && spec_over(run, new - old)) return NULL;
   void *p = realloc(block, new);
-  if (!p) return NULL;
+  if (!p) exhausted("%zu bytes for the specification", new);
   run->memory = run->memory - old + new;
   if (new > old) run->traffic += new - old;
   return p;

@@ -166,7 +166,7 @@ static void put_port(Tables *t, const Port *p) {
   Buf *b = t->b;
   const Kernel *k = t->k;
   static const char *const waves[] = {"0", "KG_WAVE32", "KG_WAVE64", "KG_WAVE32 | KG_WAVE64"};
-  buf_printf(b, "\nextern const char %s[] KG_MAYBE;\n", text_symbol(t->a, k, p));
+  buf_printf(b, "\nextern const char %s[];\n", text_symbol(t->a, k, p));
   buf_printf(b, "static const char *const %s_%s_options[] = {", k->name, p->backend->name);
   for (int i = 0; i < p->backend->option_count; i++) {
     put_c_string(b, p->backend->options[i]);

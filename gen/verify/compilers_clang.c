@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "child.h"
 #include "device.h"
 #include "verify/compilers_own.h"
@@ -30,6 +31,12 @@ static int clang_version(const char *program, char *title, size_t bytes) {
   return major;
 }
 
+static char *kept(const char *s) {
+  char *copy = strdup(s);
+  if (copy == NULL) exhausted("the name of a compiler");
+  return copy;
+}
+
 bool clang_open(Clang *clang, const char **why) {
   static const char *const names[] = { "clang-19", "clang-20", "clang-21", "clang-22", "clang" };
   const char *given = getenv("KGEN_CLANG");
@@ -37,12 +44,12 @@ bool clang_open(Clang *clang, const char **why) {
   if (given != NULL && *given != '\0') {
     *why = "$KGEN_CLANG is not a clang of version 19 or newer";
     if (clang_version(given, clang->title, sizeof clang->title) >= 19)
-      clang->program = strdup(given);
+      clang->program = kept(given);
     return clang->program != NULL;
   }
   for (size_t i = 0; i < sizeof names / sizeof *names && clang->program == NULL; i++)
     if (clang_version(names[i], clang->title, sizeof clang->title) >= 19)
-      clang->program = strdup(names[i]);
+      clang->program = kept(names[i]);
   return clang->program != NULL;
 }
 

@@ -431,6 +431,7 @@ char *metal_fault(const kg_source *source, const char *log) {
   check_lambdas(&x);
   check_entries(&x);
   char *found = x.fault != NULL ? strdup(x.fault) : NULL;
+  if (x.fault != NULL && found == NULL) exhausted("a fault of %s", source->kernel);
   arena_free(x.a);
   return found;
 }

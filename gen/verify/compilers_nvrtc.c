@@ -59,6 +59,7 @@ static bool find_functions(Nvrtc *n) {
 Nvrtc *nvrtc_open(char *title, size_t bytes, const char **why) {
   Nvrtc *n = calloc(1, sizeof *n);
   int major = 0, minor = 0;
+  if (n == NULL) exhausted("a compiler");
   *why = "there is no NVRTC (libnvrtc.so of CUDA 11.2 or newer) here";
   for (size_t f = 0; n != NULL && f < sizeof folders / sizeof *folders; f++)
     for (size_t i = 0; i < sizeof names / sizeof *names && n->handle == NULL; i++) {
@@ -111,7 +112,9 @@ static int build(Nvrtc *n, const kg_source *source, const char *target, Compiled
   if (n->log_size(program, &bytes) == 0 && bytes > 1 && (r->log = calloc(1, bytes + 1)) != NULL)
     n->log(program, r->log);
   if (result == 0) result = n->cubin_size(program, &bytes);
-  if (result == 0 && (r->object.bytes = malloc(bytes + 1)) != NULL) {
+  if (result == 0) {
+    r->object.bytes = malloc(bytes + 1);
+    if (r->object.bytes == NULL) exhausted("%zu bytes of code", bytes);
     r->object.size = bytes;
     result = n->cubin(program, r->object.bytes);
   }

@@ -18,8 +18,8 @@
 #include "passes.h"
 #include "verify/trial.h"
 
-/* MAX_TOOLS: every compiler, every device of every backend at each width, plain and checked, and the
-** ledger.  MAX_TRIED: more are not to be named with --target. */
+/* MAX_TOOLS: every compiler, every device of every backend at each width, plain and checked, and
+** the ledger.  MAX_TRIED: more are not to be named with --target. */
 enum { MAX_TOOLS = 16 + 2 * WAVES * MAX_BACKENDS, MAX_TRIED = 32, MAX_JOBS = 64 };
 
 typedef enum VerifyStage {

@@ -216,8 +216,8 @@ kg_status kg_code_object_read(const void *bytes, size_t size, const char *entry,
   skip(&all);
   if (all.bad)
     return kg_fail(error, KG_DEVICE_FAILED,
-                   "%s: the code object's metadata is damaged, or nested more than %d deep: too deep "
-                   "to be checked",
+                   "%s: the code object's metadata is damaged, or nested more than %d deep: too "
+                   "deep to be checked",
                    entry, MAX_DEPTH);
   read_target(root, facts->target, sizeof facts->target);
 

@@ -379,7 +379,8 @@ static kg_status check_target(const kg_device *device, const Nvrtc *nvrtc, const
   int count = 0;
   if (nvrtc->GetNumSupportedArchs(&count) != NVRTC_OK || count <= 0) return KG_OK;
   int *const targets = calloc((size_t)count, sizeof *targets);
-  if (!targets) return kg_fail(error, KG_OUT_OF_MEMORY, "%s: no memory for NVRTC's targets", kernel);
+  if (!targets)
+    return kg_fail(error, KG_OUT_OF_MEMORY, "%s: no memory for NVRTC's targets", kernel);
   bool known = nvrtc->GetSupportedArchs(targets) != NVRTC_OK; /* it will say so itself */
   char list[512] = "";
   size_t at = 0;

@@ -239,6 +239,11 @@ static const char *own_target(const char *said) {
   return "--target=" MACHINE "-linux-gnu";
 }
 
+/* What a program that could not be run, or heard, means to the caller. */
+static kg_status status_of(const kg_child_outcome *of) {
+  return of->ending == KG_CHILD_NOT_RUN && of->code == ENOMEM ? KG_OUT_OF_MEMORY : KG_NO_COMPILER;
+}
+
 static kg_status read_version(kg_simt_compiler *compiler, kg_error *error) {
   Folder folder;
   if (!folder_new(&folder))
@@ -254,7 +259,7 @@ static kg_status read_version(kg_simt_compiler *compiler, kg_error *error) {
   folder_free(&folder);
   const char *number = of.out ? strstr(of.out, "clang version ") : NULL;
   if (of.ending != KG_CHILD_EXITED)
-    status = kg_fail(error, KG_NO_COMPILER, "%s, asked for its version, %s", compiler->path,
+    status = kg_fail(error, status_of(&of), "%s, asked for its version, %s", compiler->path,
                      of.words);
   else if (of.code != 0 || !number)
     status = kg_fail(error, KG_NO_COMPILER, "%s does not answer --version as clang does",
@@ -360,7 +365,7 @@ static kg_status refuse(const kg_simt_compiler *compiler, const char *backend,
                         const kg_source *source, kg_child_outcome *of, kg_error *error) {
   char *log = of->err;
   if (of->ending == KG_CHILD_NOT_RUN)
-    return kg_fail(error, KG_NO_COMPILER, "%s %s", compiler->path, of->words);
+    return kg_fail(error, status_of(of), "%s %s", compiler->path, of->words);
   if (of->ending != KG_CHILD_EXITED)
     return kg_fail(error, KG_COMPILE_FAILED,
                    "kernel %s: clang %s broke off on the %s text at width %d: its process %s",

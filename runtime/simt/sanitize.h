@@ -144,8 +144,8 @@ typedef struct kg_simt_array {
   char name[64];
 } kg_simt_array;
 
-/* The arrays between those offsets, gaps left out, by address.  False: no memory, and *arrays is what
-** was found so far; the caller frees it in either case. */
+/* The arrays between those offsets, gaps left out, by address.  False: no memory, and *arrays is
+** what was found so far; the caller frees it in either case. */
 bool kg_simt_arrays(unsigned char *object, size_t size, uint64_t from, uint64_t to,
                     kg_simt_array **arrays, size_t *count);
 /* Room for one more item of so many bytes; the new ones are not set.  False: no memory, and all is as

@@ -1,6 +1,6 @@
-/* test_bounds.c: bodies and libraries of a size that nobody writes by hand.  What is too deep or too
-** long to be checked is said to be; what is only large is checked to its end, and the answer is the
-** right one.
+/* test_bounds.c: bodies, libraries and specifications of a size that nobody writes by hand.  What
+** is too deep, too long or too many is said to be; what is only large is checked to its end, and
+** the answer is the right one.
 **
 ** Runs the kgen that $KGEN names, or .build/kgen, in a folder of its own.  Cases that a person can
 ** read stand in tests/bad. */
@@ -64,14 +64,16 @@ static void put_file(const char *name, const Buf *text) {
   assert_int_equal(fclose(f), 0);
 }
 
-/* Generates from tests/bad/body.lua with the body and the library's further file; what is said is in
+/* Generates from kernels.lua with the body and the library's further file; what is said is in
 ** `said`, lines cut short. */
 static int generate(void) {
   char command[8192];
   put_file("body.kc", &body);
   put_file("templates/lib/own.kc", &library);
   snprintf(command, sizeof command,
-           "cd @ && { %s -t templates -o out >log 2>&1; echo \"status $?\"; cut -c1-200 log | head -n 99; }", kgen);
+           "cd @ && { %s -t templates -o out >log 2>&1; echo \"status $?\"; "
+           "cut -c1-200 log | head -n 99; }",
+           kgen);
   run(command);
   const char *status = strstr(said, "status ");
   assert_non_null(status);
@@ -147,8 +149,8 @@ static void what_is_wide_or_a_little_deep_is_not_taken_for_deep(void **state) {
   expect_fine();
   nest("", "if (D > 7u) y[0] = T(scale);\n", stores, "", "", 3000);
   expect_fine();
-  nest("f32 v = f32(x[thread]) * scale;\n", "v = v > 3.0f ? v : -v;\n", "y[thread] = T(v);\n", "", "",
-       3000);
+  nest("f32 v = f32(x[thread]) * scale;\n", "v = v > 3.0f ? v : -v;\n", "y[thread] = T(v);\n", "",
+       "", 3000);
   expect_fine();
 }
 
@@ -182,7 +184,8 @@ static void what_doubles_at_each_step_is_checked_to_its_end(void **state) {
   expect_fine();
   clear(NULL);
   buf_puts(&library, "void c0() { barrier(); }\n");
-  for (int i = 1; i < 60; i++) buf_printf(&library, "void c%d() { c%d(); c%d(); }\n", i, i - 1, i - 1);
+  for (int i = 1; i < 60; i++)
+    buf_printf(&library, "void c%d() { c%d(); c%d(); }\n", i, i - 1, i - 1);
   buf_printf(&body, "c59();\n%s", stores);
   expect_fine();
   clear(NULL);
@@ -282,6 +285,61 @@ static void a_library_of_many_files_is_read_whole(void **state) {
   assert_int_equal(status, 0);
 }
 
+/* ---- a specification's own limits ------------------------------------------------------------ */
+
+static void one_more_than_a_specification_may_have_is_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *field, *made, *fault;
+  } rows[] = {
+      {"types = { T = { f32, f16, bf16 } }",
+       "types = many(9, function(i) return { \"T\" .. i, { f32 } } end)",
+       "error E027: trial: types: 9 entries are given; at most 8 are expected"},
+      {"T = { f32, f16, bf16 }", "T = many(33, function() return f32 end)",
+       "error E027: trial: types.T: 33 entries are given; at most 32 are expected"},
+      {"consts = { THREADS = 256 }",
+       "consts = many(17, function(i) return { \"C\" .. i, 1 } end)",
+       "error E027: trial: consts: 17 entries are given; at most 16 are expected"},
+      {"{ THREADS = 256 }",
+       "{ { \"C\", many(33, function(i) return i end) }, { \"THREADS\", 256 } }",
+       "error E027: trial: consts[1][2]: 33 entries are given; at most 32 are expected"},
+      {"dims = { \"rows\", { \"D\", max = 65536 } }",
+       "dims = many(17, function(i) return \"d\" .. i end)",
+       "error E027: trial: dims: 17 entries are given; at most 16 are expected"},
+      {"scalars = { { \"scale\", \"f32\" } }",
+       "scalars = many(17, function(i) return { \"s\" .. i, \"f32\" } end)",
+       "error E027: trial: scalars: 17 entries are given; at most 16 are expected"},
+      {"wave = any", "wave = any, require = many(33, function() return dim.D:ge(1) end)",
+       "error E027: trial: require: 33 entries are given; at most 32 are expected"},
+      {"hip = {}", "hip = { why = \"a test\", define = named(17, \"C\", 1) }",
+       "error E027: trial: ports.hip.define: 17 entries are given; at most 16 are expected"},
+      {"wave = any", "wave = any, allow = named(17, \"E1\", \"a test\")",
+       "error E027: trial: allow: 17 entries are given; at most 16 are expected"},
+      {"wave = any", "wave = any, cases = many(1001, function() return {} end)",
+       "error E027: trial: cases: 1001 entries are given; at most 1000 are expected"},
+  };
+  char base[4096];
+  assert_int_equal(run("cat @/kernels.lua"), 0);
+  snprintf(base, sizeof base, "%.4095s", said);
+  buf_puts(&body, stores);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const char *at = strstr(base, rows[i].field);
+    assert_non_null(at);
+    Buf spec = {0};
+    buf_puts(&spec, "local function many(n, make)\n  local t = {}\n"
+                    "  for i = 1, n do t[i] = make(i) end\n  return t\nend\n"
+                    "local function named(n, name, value)\n  local t = {}\n"
+                    "  for i = 1, n do t[name .. i] = value end\n  return t\nend\n");
+    buf_put(&spec, base, (size_t)(at - base));
+    buf_printf(&spec, "%s%s", rows[i].made, at + strlen(rows[i].field));
+    put_file("kernels.lua", &spec);
+    buf_free(&spec);
+    expect_faults(rows[i].fault);
+  }
+  const Buf again = {base, strlen(base), 0};
+  put_file("kernels.lua", &again);
+}
+
 /* ---- many of a thing ------------------------------------------------------------------------- */
 
 static void a_kernel_s_name_is_suggested_from_all_kernels(void **state) {
@@ -315,7 +373,8 @@ static void metal_s_pointers_are_checked_for_every_struct(void **state) {
   buf_free(&text);
 }
 
-/* An object that holds nothing but AMD's note, {"amdhsa.kernels": [{".deep": [[..]], ".name": "e"}]}. */
+/* An object that holds nothing but AMD's note:
+** {"amdhsa.kernels": [{".deep": [[..]], ".name": "e"}]}. */
 static Buf object_with_note(int depth) {
   Buf note = {0}, object = {0};
   buf_puts(&note, "\x81\xae" "amdhsa.kernels\x91\x82\xa5.deep");
@@ -365,6 +424,7 @@ int main(void) {
       TEST(a_function_gets_every_one_of_its_arrays),
       TEST(calls_within_calls_each_get_what_they_need),
       TEST(a_library_of_many_files_is_read_whole),
+      TEST(one_more_than_a_specification_may_have_is_refused),
       TEST(a_kernel_s_name_is_suggested_from_all_kernels),
       TEST(metal_s_pointers_are_checked_for_every_struct),
       TEST(metadata_that_nests_too_deep_is_refused_not_passed_over),

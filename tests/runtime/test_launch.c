@@ -124,7 +124,7 @@ static void a_width_that_could_not_be_found_is_no_width(void **state) {
       "fake64 could not be found; use the fallback: multiply, then sum");
 }
 
-static void a_port_whose_text_is_not_linked_is_refused(void **state) {
+static void a_port_without_a_text_is_refused(void **state) {
   static Scale s;
   scale_set_up(&s, *state, KG_F32, KG_F32);
   kg_port port = scale_port;
@@ -136,8 +136,7 @@ static void a_port_whose_text_is_not_linked_is_refused(void **state) {
   const kg_kernel kernel = SCALE_KERNEL(&ports);
   s.call.kernel = &kernel;
   assert_refused(&s, KG_NO_PORT,
-                 "scale_rows: the text of its hip port is not linked (write the texts with 'kgen "
-                 "--embed FILE' and link that); use the fallback: multiply, then sum");
+                 "scale_rows: its hip port has no text; use the fallback: multiply, then sum");
   assert_false(kg_has_port(&ports, s.device));
 }
 
@@ -650,7 +649,7 @@ int main(void) {
       ON_DEVICE(an_absent_port_says_why_and_what_to_do_instead),
       ON_DEVICE(a_port_of_another_width_says_both_widths),
       ON_DEVICE(a_width_that_could_not_be_found_is_no_width),
-      ON_DEVICE(a_port_whose_text_is_not_linked_is_refused),
+      ON_DEVICE(a_port_without_a_text_is_refused),
       ON_DEVICE(a_port_on_a_backend_without_a_slot_is_found_by_name),
       ON_DEVICE(a_dtype_the_kernel_is_not_made_for_is_refused),
       ON_DEVICE(two_tensors_of_one_type_must_agree),

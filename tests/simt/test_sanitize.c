@@ -312,7 +312,7 @@ static void each_of_many_shared_arrays_is_watched(void **state) {
   for (int i = 0; i < 400; i++) buf_printf(&text, "__shared__ f32 slot_%d[2];\n", i);
   buf_puts(&text, "f32 sum = 0;\n");
   for (int i = 0; i < 400; i++)
-    buf_printf(&text, "slot_%d[0] = 1; slot_%d[1] = 2; sum += slot_%d[threadIdx.x %% 2];\n", i, i, i);
+    buf_printf(&text, "slot_%d[0] = slot_%d[1] = 1; sum += slot_%d[threadIdx.x %% 2];\n", i, i, i);
   buf_puts(&text, "y[threadIdx.x] = sum;\n}\n");
   open_device(&bench, 32, "+check");
   load(&bench, text.s, "many");

@@ -176,27 +176,6 @@ static void the_tables_say_what_the_specification_says(void **state) {
   fixture_free(&f);
 }
 
-/* For a program that wants to know of the kernels, and launches none. */
-static void the_tables_link_without_the_texts(void **state) {
-  (void)state;
-  if (!have("gcc")) skip();
-  Fixture f;
-  fixture_make(&f);
-  put_c_files(&f);
-  put_file("main.c", "#include <stdio.h>\n#include \"kernels.h\"\n"
-                     "kg_status kg_launch(kg_device *d, const kg_call *c) { return d || c ? KG_OK : KG_OK; }\n"
-                     "bool kg_has_port(const KernelPorts *p, const kg_device *d) { return p && d; }\n"
-                     "int main(void) {\n"
-                     "  const kg_port *hip = kg_kernels[0]->ports->rocm;\n"
-                     "  printf(\"%s %d\\n\", hip->file, hip->text == NULL);\n"
-                     "  return 0;\n}\n");
-  assert_int_equal(run("gcc %s -I runtime -I %s %s/main.c %s/kernels.c -o %s/main", warnings,
-                       folder, folder, folder, folder),
-                   0);
-  assert_int_equal(run("%s/main | grep -qx 'hip/scale.hip 1'", folder), 0);
-  fixture_free(&f);
-}
-
 static void a_long_line_is_split_and_comes_out_whole(void **state) {
   (void)state;
   if (!have("gcc")) skip();
@@ -499,7 +478,6 @@ int main(void) {
       cmocka_unit_test(a_wrong_offset_does_not_compile),
       cmocka_unit_test(a_cplusplus_client_can_include_and_link_it),
       cmocka_unit_test(the_tables_say_what_the_specification_says),
-      cmocka_unit_test(the_tables_link_without_the_texts),
       cmocka_unit_test(a_long_line_is_split_and_comes_out_whole),
       cmocka_unit_test(a_launcher_takes_inputs_scalars_constants_outputs),
       cmocka_unit_test(an_empty_slot_is_null_with_its_reason),
