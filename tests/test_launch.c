@@ -129,8 +129,10 @@ static void a_port_whose_text_is_not_linked_is_refused(void **state) {
   scale_set_up(&s, *state, KG_F32, KG_F32);
   kg_port port = scale_port;
   port.text = NULL;
-  const KernelPorts ports = {
-      .kernel = "scale_rows", .fallback = "multiply, then sum", .rocm = &port};
+  const KernelPorts ports = {.version = KG_TABLES_VERSION,
+                             .kernel = "scale_rows",
+                             .fallback = "multiply, then sum",
+                             .rocm = &port};
   const kg_kernel kernel = SCALE_KERNEL(&ports);
   s.call.kernel = &kernel;
   assert_refused(&s, KG_NO_PORT,

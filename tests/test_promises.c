@@ -139,7 +139,7 @@ static void a_backend_without_a_text_for_a_dtype_says_so(void **state) {
   (void)state;
   must("cd @ && sed 's/metal = absent .*, cuda/metal = {}, cuda/' kernels.lua > all.lua");
   assert_int_equal(run("cd @ && .build/kgen -f all.lua -o none 2>&1"), 1);
-  must_say("error E201: cast: T may be f8e4m3, and Metal has no text for it");
+  must_say("error E202: cast: T may be f8e4m3, and Metal has no text for it");
 }
 
 static void a_new_target_is_tried(void **state) {
