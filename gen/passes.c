@@ -226,12 +226,7 @@ typedef struct Names {
 } Names;
 
 static void add_name(Arena *a, Names *n, const char *name) {
-  if (n->count == n->room) {
-    n->room = n->room ? n->room * 2 : 64;
-    const char **list = arena_alloc(a, (size_t)n->room * sizeof *list);
-    if (n->count) memcpy(list, n->list, (size_t)n->count * sizeof *list);
-    n->list = list;
-  }
+  GROW(a, n->list, n->count, n->room);
   n->list[n->count++] = name;
 }
 

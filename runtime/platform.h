@@ -51,9 +51,10 @@ bool kg_own_rights(void);
 ** cannot be asked for.  It must not move in memory while it ticks. */
 typedef struct kg_ticker {
   bool ticks;
-  timer_t timer;      /* Linux */
-  pthread_t watcher;  /* portable: to the end */
-  pthread_t thread;   /* whom it signals */
+#if defined(__linux__)
+  timer_t timer;
+#endif
+  pthread_t watcher, thread; /* all that follows is the portable one's; thread: whom it signals */
   pthread_mutex_t lock;
   pthread_cond_t ends;
   clockid_t clock;

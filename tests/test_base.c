@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/json.h"
 #include "passes.h"
 
 /* ---- base/arena.c ---------------------------------------------------------------------------------- */
@@ -46,6 +47,44 @@ static void growing_text_is_always_terminated(void **state) {
   buf_puts(&b, "");
   assert_string_equal(b.s, "");
   buf_free(&b);
+}
+
+static void a_list_grows_as_long_as_entries_come(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  int *list = NULL, count = 0, room = 0;
+  for (; count < 5000; count++) {
+    GROW(a, list, count, room);
+    assert_true(room > count);
+    assert_int_equal(list[count], 0);
+    list[count] = 3 * count + 1;
+  }
+  for (int i = 0; i < count; i++) assert_int_equal(list[i], 3 * i + 1);
+  arena_free(a);
+}
+
+static void json_nests_as_deep_as_it_is_asked_to(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  Json j = { 0 };
+  for (int i = 0; i < 500; i++) json_open(&j, '[');
+  json_open_flat(&j, '{');
+  json_key(&j, "n");
+  json_int(&j, 1);
+  json_close(&j);
+  json_int(&j, 2);
+  for (int i = 0; i < 500; i++) json_close(&j);
+  const char *text = json_finish(&j, a);
+  assert_non_null(strstr(text, " [\n"));
+  assert_non_null(strstr(text, "{\"n\": 1},\n"));
+  int open = 0, most = 0;
+  for (const char *s = text; *s; s++) {
+    open += *s == '[' ? 1 : *s == ']' ? -1 : 0;
+    if (open > most) most = open;
+  }
+  assert_int_equal(open, 0);
+  assert_int_equal(most, 500);
+  arena_free(a);
 }
 
 static void a_file_is_read_whole_or_refused_with_a_reason(void **state) {
@@ -388,6 +427,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_arena_gives_zeroed_aligned_memory_of_any_size),
     cmocka_unit_test(growing_text_is_always_terminated),
+    cmocka_unit_test(a_list_grows_as_long_as_entries_come),
+    cmocka_unit_test(json_nests_as_deep_as_it_is_asked_to),
     cmocka_unit_test(a_file_is_read_whole_or_refused_with_a_reason),
     cmocka_unit_test(diagnostics_are_printed_in_order_of_place_each_once),
     cmocka_unit_test(color_marks_the_severity_only),

@@ -194,7 +194,10 @@ static void its_signals_are_as_by_default_and_none_is_blocked(void **state) {
   signal(SIGINT, SIG_DFL);
   signal(SIGUSR1, SIG_DFL);
   assert_true(fine);
-  assert_string_equal(of.out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+  unsigned long long blocked = 1, ignored = 1;
+  assert_int_equal(sscanf(of.out, "SigBlk: %llx SigIgn: %llx", &blocked, &ignored), 2);
+  assert_int_equal(blocked, 0);
+  assert_int_equal(ignored & ~0x180000000ull, 0); /* those two are the C library's own */
 }
 
 static void a_host_that_ignores_its_children_learns_how_they_ended(void **state) {

@@ -226,6 +226,18 @@ static void an_orphan_of_our_own_is_removed_and_no_other_file(void **state) {
               is_there(at(r, "ledger.json")) && is_there(at(r, ".hidden")));
 }
 
+static void an_orphan_is_found_in_however_deep_a_folder(void **state) {
+  Room *r = *state;
+  write_now(r);
+  char path[64] = "d";
+  for (int i = 0; i < 15; i++) {
+    assert_int_equal(mkdir(at(r, path), 0777), 0);
+    strcat(path, "/d");
+  }
+  put(at(r, path), "mine");
+  assert_int_equal(outputs_check(&r->f.library, r->folder, "kgen", tmpfile()), 1);
+}
+
 static void another_output_folder_below_is_left_alone(void **state) {
   Room *r = *state;
   write_now(r);
@@ -574,6 +586,7 @@ int main(void) {
       IN_A_ROOM(only_what_changed_is_written_and_named),
       IN_A_ROOM(an_edited_file_is_overwritten_and_that_is_said),
       IN_A_ROOM(an_orphan_of_our_own_is_removed_and_no_other_file),
+      IN_A_ROOM(an_orphan_is_found_in_however_deep_a_folder),
       IN_A_ROOM(another_output_folder_below_is_left_alone),
       IN_A_ROOM(check_is_silent_when_all_is_well),
       IN_A_ROOM(check_names_an_edited_file),

@@ -283,6 +283,48 @@ static void a_launch_without_a_call_is_held_to_the_devices_allocations(void **st
   close_twin(&t);
 }
 
+/* The one that is written past its end is the last of a thousand. */
+static void each_of_many_allocations_is_watched(void **state) {
+  (void)state;
+  enum { MANY = 1000 };
+  static void *all[MANY];
+  Twin t;
+  open_twin(&t, "outside_past_the_end", "bad", 0);
+  for (int i = 0; i < MANY; i++) all[i] = device_array(&t.bench, 50);
+  const struct {
+    const void *x;
+    void *y;
+    u32 n;
+  } block = {all[MANY - 1], t.y, t.elements};
+  const kg_grid grid = {{1, 1, 1}, {64, 1, 1}, 0};
+  assert_int_equal(try_launch(&t.bench, &grid, &block, 20), KG_DEVICE_FAILED);
+  assert_non_null(strstr(t.bench.error.message, "past the end of an allocation of 50 elements"));
+  for (int i = 0; i < MANY; i++) t.bench.device.ops->free(&t.bench.device, all[i]);
+  close_twin(&t);
+}
+
+static void each_of_many_shared_arrays_is_watched(void **state) {
+  (void)state;
+  static const char head[] = KERNEL(many, "f32 *y", "");
+  Bench bench;
+  Buf text = {0};
+  buf_put(&text, head, (size_t)(strstr(head, "#line") - head));
+  for (int i = 0; i < 400; i++) buf_printf(&text, "__shared__ f32 slot_%d[2];\n", i);
+  buf_puts(&text, "f32 sum = 0;\n");
+  for (int i = 0; i < 400; i++)
+    buf_printf(&text, "slot_%d[0] = 1; slot_%d[1] = 2; sum += slot_%d[threadIdx.x %% 2];\n", i, i, i);
+  buf_puts(&text, "y[threadIdx.x] = sum;\n}\n");
+  open_device(&bench, 32, "+check");
+  load(&bench, text.s, "many");
+  buf_free(&text);
+  f32 *y = device_array(&bench, 1);
+  const kg_grid grid = {{1, 1, 1}, {1, 1, 1}, 0};
+  if (try_launch(&bench, &grid, &y, sizeof y)) fail_msg("%s", bench.error.message);
+  assert_true(y[0] == 400.0f);
+  bench.device.ops->free(&bench.device, y);
+  close_device(&bench);
+}
+
 static void cuda_and_metal_texts_are_checked_too(void **state) {
   (void)state;
   static const char metal[] =
@@ -456,6 +498,8 @@ int main(void) {
       cmocka_unit_test(findings_are_gone_after_a_clean_launch),
       cmocka_unit_test(threads_that_share_a_device_have_findings_of_their_own),
       cmocka_unit_test(a_launch_without_a_call_is_held_to_the_devices_allocations),
+      cmocka_unit_test(each_of_many_allocations_is_watched),
+      cmocka_unit_test(each_of_many_shared_arrays_is_watched),
       cmocka_unit_test(cuda_and_metal_texts_are_checked_too),
       cmocka_unit_test(checking_devices_open_by_their_names),
       cmocka_unit_test(an_endless_kernel_on_a_plain_device_is_a_report),

@@ -623,8 +623,32 @@ static void each_mode_says_whose_texts_it_runs(void **state) {
                       "the SIMT device runs hip, cuda and metal texts, not \"opencl\"");
 }
 
+static void every_definition_of_a_port_reaches_the_compiler(void **state) {
+  (void)state;
+  Bench bench;
+  char words[300][16];
+  const char *options[301] = {NULL};
+  for (int i = 0; i < 300; i++) {
+    snprintf(words[i], sizeof words[i], "-DN%d=%d", i, i);
+    options[i] = words[i];
+  }
+  open_device(&bench, 32, "");
+  const kg_source source = {.kernel = "last",
+                            .entry = "last",
+                            .text = KERNEL(last, "f32 *y", "y[0] = N0 + N299;\n"),
+                            .file = "tests/hand.hip",
+                            .options = options,
+                            .wave = 32};
+  kg_blob blob = {0};
+  if (bench.device.ops->compile(&bench.device, &source, &blob, &bench.error))
+    fail_msg("%s", bench.error.message);
+  free(blob.bytes);
+  close_device(&bench);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_definition_of_a_port_reaches_the_compiler),
       cmocka_unit_test(a_butterfly_over_the_wave_gives_every_lane_the_sum),
       cmocka_unit_test(a_fold_that_starts_at_16_is_right_at_32_lanes_and_wrong_at_64),
       cmocka_unit_test(shuffles_of_each_kind_and_type_follow_hips_rules),

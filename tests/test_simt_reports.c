@@ -256,6 +256,30 @@ static void old_folder(const char *path, int age) {
   assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
+/* A cached object may be anything: no line is known then. */
+static void an_object_without_lines_has_none(void **state) {
+  (void)state;
+  Bench bench;
+  kg_simt_frame frames[2];
+  open_device(&bench, 32, "");
+  load(&bench, KERNEL(plain, "u32 *out", "out[threadIdx.x] = 1;\n"), "plain");
+  const size_t size = bench.function->size;
+  unsigned char *object = malloc(size);
+  assert_non_null(object);
+  for (size_t kept = 0; kept <= size; kept += kept < 64 ? 16 : size / 16) {
+    memcpy(object, bench.function->bytes, kept);
+    memset(object + kept, 0, size - kept);
+    kg_simt_lines *lines = kg_simt_lines_open(object, size);
+    if (kept < 64) assert_null(lines);
+    for (uint64_t at = 0; lines && at < size; at += 8)
+      assert_in_range(kg_simt_lines_frames(lines, at, frames, 2), 0, 2);
+    kg_simt_lines_close(lines);
+  }
+  assert_null(kg_simt_lines_open(object, 0));
+  free(object);
+  close_device(&bench);
+}
+
 static void a_folder_that_a_killed_compilation_left_is_taken_away(void **state) {
   (void)state;
   char place[] = "/tmp/simt-left-XXXXXX", path[3][256];
@@ -298,6 +322,7 @@ int main(void) {
       cmocka_unit_test(a_crash_is_a_report_and_the_device_lives_on),
       cmocka_unit_test(a_division_by_zero_a_trap_and_a_deep_stack_are_reports),
       cmocka_unit_test(a_cuda_mask_that_leaves_lanes_out_is_reported),
+      cmocka_unit_test(an_object_without_lines_has_none),
       cmocka_unit_test(a_folder_that_a_killed_compilation_left_is_taken_away),
   };
   return cmocka_run_group_tests_name("simt reports", tests, NULL, NULL);

@@ -310,10 +310,25 @@ static void a_damaged_expression_is_refused_not_followed(void **state) {
   assert_int_equal(EVAL(&out, &nothing, OP(ADD)), KG_EXPR_MALFORMED);
   assert_int_equal(EVAL(&out, &nothing, INT(1), INT(2)), KG_EXPR_MALFORMED);
   assert_int_equal(EVAL(&out, &nothing, INT(1), {200, 0}), KG_EXPR_MALFORMED);
-  kg_step deep[100];
-  for (int i = 0; i < 100; i++) deep[i] = (kg_step)INT(1);
-  assert_int_equal(kg_expr_eval(&(kg_expr){"", 100, deep}, &nothing, &out), KG_EXPR_MALFORMED);
+  kg_step deep[1000];
+  for (int i = 0; i < 1000; i++) deep[i] = (kg_step)INT(1);
+  assert_int_equal(kg_expr_eval(&(kg_expr){"", 1000, deep}, &nothing, &out), KG_EXPR_MALFORMED);
   assert_int_equal(kg_expr_eval(&(kg_expr){"", 0, NULL}, &nothing, &out), KG_EXPR_MALFORMED);
+}
+
+/* 1 + (1 + (1 + ...)), as deep as a specification's may be; a deeper one is refused when it is
+** recorded, and here. */
+static void the_deepest_expression_of_a_specification_is_evaluated(void **state) {
+  (void)state;
+  int64_t out;
+  enum { DEEP = KG_EXPR_DEPTH };
+  kg_step steps[2 * DEEP + 1];
+  for (int i = 0; i < 2 * DEEP - 1; i++) steps[i] = i < DEEP ? (kg_step)INT(1) : (kg_step)OP(ADD);
+  assert_int_equal(kg_expr_eval(&(kg_expr){"", 2 * DEEP - 1, steps}, &nothing, &out), KG_EXPR_OK);
+  assert_true(out == DEEP);
+  for (int i = 0; i < 2 * DEEP + 1; i++) steps[i] = i <= DEEP ? (kg_step)INT(1) : (kg_step)OP(ADD);
+  assert_int_equal(kg_expr_eval(&(kg_expr){"", 2 * DEEP + 1, steps}, &nothing, &out),
+                   KG_EXPR_MALFORMED);
 }
 
 #define VARIABLE(values, ...)                                                                \
@@ -409,6 +424,7 @@ int main(void) {
       cmocka_unit_test(when_chooses_and_all_of_it_is_evaluated),
       cmocka_unit_test(a_variable_without_a_value_is_unknown),
       cmocka_unit_test(a_damaged_expression_is_refused_not_followed),
+      cmocka_unit_test(the_deepest_expression_of_a_specification_is_evaluated),
       cmocka_unit_test(a_when_of_plain_dims_comes_to_the_dim_that_it_chooses),
       cmocka_unit_test(every_status_has_a_name_of_its_own),
       cmocka_unit_test(a_message_too_long_is_cut_between_characters),

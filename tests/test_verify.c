@@ -507,6 +507,8 @@ static void bad_usage_is_answered_with_what_is_right(void **state) {
     {"--more 1 --seed x", "kgen verify: --seed takes a whole number, and --more; not 'x'\n"},
     {"-j 0", "kgen verify: --jobs takes a number from 1 to 64; not '0'\n"},
     {"--require hiprtc-7.3", "kgen verify: --require: there is no 'hiprtc-7.3'; did you mean 'hiprtc-7.2'?\n"},
+    {"--target a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a",
+     "kgen verify: --target takes at most 32 targets\n"},
     {"--with simt33", "kgen verify: --with: there is no 'simt33'; did you mean 'simt32'?\n"},
     {"--with all", "kgen verify: --with: there is no compiler or device 'all'\n"},
     {"--require gpu", "kgen verify: --require: there is no compiler or device 'gpu'\n"},

@@ -2,11 +2,12 @@
 ** our own fault.
 **
 ** Nothing here can fail for the caller but file_read, which says why: memory that runs out ends the
-** run (die_at). */
+** run (exhausted). */
 #include "base/arena.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,37 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK_BYTES = 64 * 1024, FILE_LIMIT = 16 * 1024 * 1024 };
+enum { EXIT_OURS = 70, FILE_LIMIT = 16 * 1024 * 1024 };
+
+#ifdef KGEN_HOSTILE
+enum { BLOCK_BYTES = 0, HOSTILE = 1 };
+#else
+enum { BLOCK_BYTES = 64 * 1024, HOSTILE = 0 };
+#endif
+enum { LIST_LEAST = 16, TEXT_LEAST = 256, JUNK = 0xDD };
+
+/* Before memory is given back, or left for a larger piece. */
+static void spoil(void *p, size_t bytes) {
+  if (HOSTILE && p) memset(p, JUNK, bytes);
+}
+
+/* Room for `need` that was too little before. */
+static size_t larger_room(size_t room, size_t least, size_t need) {
+  if (HOSTILE) return need;
+  if (room < least) room = least;
+  while (room < need) room *= 2;
+  return room;
+}
+
+_Noreturn void exhausted(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  fputs("kgen: out of memory: ", stderr);
+  vfprintf(stderr, format, args);
+  va_end(args);
+  fputc('\n', stderr);
+  exit(EXIT_OURS);
+}
 
 _Noreturn void die_at(const char *file, int line, const char *format, ...) {
   va_list args;
@@ -24,7 +55,7 @@ _Noreturn void die_at(const char *file, int line, const char *format, ...) {
   va_end(args);
   fputs("\nkgen: this is a fault of kgen and not of your specification; please report it\n",
         stderr);
-  exit(70);
+  exit(EXIT_OURS);
 }
 
 /* ---- arena ----------------------------------------------------------------------------------- */
@@ -41,7 +72,7 @@ struct Arena {
 
 Arena *arena_new(void) {
   Arena *a = calloc(1, sizeof *a);
-  if (!a) die("out of memory");
+  if (!a) exhausted("an arena");
   return a;
 }
 
@@ -49,6 +80,7 @@ void arena_free(Arena *a) {
   if (!a) return;
   for (Block *b = a->blocks, *next; b; b = next) {
     next = b->next;
+    spoil(b->bytes, b->size);
     free(b);
   }
   free(a);
@@ -56,13 +88,13 @@ void arena_free(Arena *a) {
 
 void *arena_alloc(Arena *a, size_t bytes) {
   const size_t unit = alignof(max_align_t);
-  if (bytes > SIZE_MAX / 2) die("out of memory: %zu bytes asked for", bytes);
+  if (bytes > SIZE_MAX / 2) exhausted("%zu bytes asked for", bytes);
   const size_t size = bytes ? (bytes + unit - 1) / unit * unit : unit;
   Block *b = a->blocks;
   if (!b || b->size - b->used < size) {
     const size_t room = size > BLOCK_BYTES / 4 ? size : BLOCK_BYTES;
     Block *made = calloc(1, sizeof *made + room);
-    if (!made) die("out of memory: %zu bytes asked for", bytes);
+    if (!made) exhausted("%zu bytes asked for", bytes);
     made->size = room;
     if (b && room == size) { /* a large one of its own: the current block keeps serving */
       made->next = b->next;
@@ -99,18 +131,39 @@ char *arena_printf(Arena *a, const char *format, ...) {
   return s;
 }
 
+void *arena_grow(Arena *a, void *list, int count, int *room, size_t size) {
+  if (count < *room) return list;
+  if (count >= INT_MAX / 2) exhausted("a list of more than %d entries", count);
+  *room = (int)larger_room((size_t)*room, LIST_LEAST, (size_t)count + 1);
+  if ((size_t)*room > SIZE_MAX / 2 / size) exhausted("a list of %d entries", *room);
+  void *larger = arena_alloc(a, (size_t)*room * size);
+  if (count) {
+    memcpy(larger, list, (size_t)count * size);
+    spoil(list, (size_t)count * size);
+  }
+  return larger;
+}
+
 /* ---- growing text ---------------------------------------------------------------------------- */
+
+/* The text in larger memory; in a hostile build never where it was. */
+static char *text_moved(char *old, size_t had, size_t cap) {
+  char *s = HOSTILE ? malloc(cap) : realloc(old, cap);
+  if (!s) exhausted("a text of %zu bytes", cap);
+  if (!HOSTILE || !old) return s;
+  memcpy(s, old, had);
+  spoil(old, had);
+  free(old);
+  return s;
+}
 
 static void buf_reserve(Buf *b, size_t more) {
   if (more > SIZE_MAX / 4 || b->len > SIZE_MAX / 4)
-    die("a text of more than half the address space");
+    exhausted("a text of more than half the address space");
   const size_t need = b->len + more + 1;
   if (need <= b->cap) return;
-  size_t cap = b->cap ? b->cap : 256;
-  while (cap < need) cap *= 2;
-  char *s = realloc(b->s, cap);
-  if (!s) die("out of memory: a text of %zu bytes", cap);
-  b->s = s;
+  const size_t cap = larger_room(b->cap, TEXT_LEAST, need);
+  b->s = text_moved(b->s, b->cap, cap);
   b->cap = cap;
 }
 
@@ -137,6 +190,7 @@ void buf_printf(Buf *b, const char *format, ...) {
 }
 
 void buf_free(Buf *b) {
+  spoil(b->s, b->cap);
   free(b->s);
   *b = (Buf){ 0 };
 }

@@ -64,16 +64,11 @@ void diag_add(Diags *d, Place at, DiagCode code, ...) {
   va_start(args, code);
   const int len = vasprintf(&text, rows[code].wording, args);
   va_end(args);
-  if (len < 0) die("out of memory, or a wording that cannot be printed: %s", rows[code].wording);
+  if (len < 0) exhausted("the text of %s", rows[code].code);
   Diag new = { .at = at, .code = code, .text = text, .serial = d->count };
   d->last = NULL;
   if (!is_known(d, &new)) {
-    if (d->count == d->room) {
-      d->room = d->room ? d->room * 2 : 16;
-      Diag *larger = arena_alloc(d->a, (size_t)d->room * sizeof *larger);
-      if (d->count) memcpy(larger, d->list, (size_t)d->count * sizeof *larger);
-      d->list = larger;
-    }
+    GROW(d->a, d->list, d->count, d->room);
     new.text = arena_strdup(d->a, text);
     if (at.file) new.at.file = arena_strdup(d->a, at.file);
     d->list[d->count] = new;
@@ -113,7 +108,7 @@ void diag_note(Diags *d, const char *format, ...) {
   va_start(args, format);
   const int len = vasprintf(&text, format, args);
   va_end(args);
-  if (len < 0) die("out of memory, or a note that cannot be printed: %s", format);
+  if (len < 0) exhausted("a note");
   add_lines(d, arena_printf(d->a, "  note: %s\n", text));
   free(text);
 }

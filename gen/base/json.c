@@ -7,7 +7,7 @@
 
 static void line_start(Json *j) {
   buf_puts(&j->b, "\n");
-  for (int i = 0; i < j->depth; i++) buf_puts(&j->b, "  ");
+  for (size_t i = 0; i < j->close.len; i++) buf_puts(&j->b, "  ");
 }
 
 /* Before any value: its comma and line, unless a key stands there. */
@@ -16,33 +16,33 @@ static void value_start(Json *j) {
     j->keyed = false;
     return;
   }
-  if (j->depth == 0) return;
-  const bool first = j->empty[j->depth];
-  if (!first) buf_puts(&j->b, ",");
-  if (!j->flat[j->depth])
+  if (j->close.len == 0) return;
+  if (!j->empty) buf_puts(&j->b, ",");
+  if (!j->flat)
     line_start(j);
-  else if (!first)
+  else if (!j->empty)
     buf_puts(&j->b, " ");
-  j->empty[j->depth] = false;
+  j->empty = false;
 }
 
 static void open_with(Json *j, char bracket, bool flat) {
   value_start(j);
   buf_put(&j->b, &bracket, 1);
-  if (++j->depth >= 32) die("JSON too deep");
-  j->empty[j->depth] = true;
-  j->flat[j->depth] = flat;
-  j->close[j->depth] = bracket == '{' ? '}' : ']';
+  buf_puts(&j->close, bracket == '{' ? "}" : "]");
+  j->empty = true;
+  if (flat && !j->flat) j->flat = j->close.len;
 }
 
 void json_open(Json *j, char bracket) { open_with(j, bracket, false); }
 void json_open_flat(Json *j, char bracket) { open_with(j, bracket, true); }
 
 void json_close(Json *j) {
-  const bool bare = j->empty[j->depth] || j->flat[j->depth];
-  const char c = j->close[j->depth--];
+  const bool bare = j->empty || j->flat;
+  if (j->flat == j->close.len) j->flat = 0;
+  const char c = j->close.s[--j->close.len];
   if (!bare) line_start(j);
   buf_put(&j->b, &c, 1);
+  j->empty = false; /* of the one around it: this was a member */
 }
 
 static void put_json_string(Buf *b, const char *s) {
@@ -97,9 +97,10 @@ void json_real(Json *j, double value) {
 }
 
 char *json_finish(Json *j, Arena *a) {
-  if (j->depth != 0) die("JSON left open");
+  if (j->close.len != 0) die("JSON left open");
   buf_puts(&j->b, "\n");
   char *text = arena_strndup(a, j->b.s, j->b.len);
   buf_free(&j->b);
+  buf_free(&j->close);
   return text;
 }

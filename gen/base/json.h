@@ -6,15 +6,14 @@
 
 typedef struct Json {
   Buf b;
-  int depth;
-  bool empty[32]; /* the open object or array at this depth has no member yet */
-  bool flat[32];  /* ... and stands on one line */
-  char close[32]; /* ... and ends with this */
-  bool keyed;     /* a key was written; its value comes next */
+  Buf close;  /* what is open: of each object and array, outermost first, the sign that ends it */
+  size_t flat; /* how many are open, of the outermost that stands on one line; 0: none does */
+  bool empty; /* the innermost has no member yet */
+  bool keyed; /* a key was written; its value comes next */
 } Json;
 
 void json_open(Json *j, char bracket);      /* '{' or '[' */
-void json_open_flat(Json *j, char bracket); /* on one line */
+void json_open_flat(Json *j, char bracket); /* on one line, with all in it */
 void json_close(Json *j);
 void json_key(Json *j, const char *name);
 void json_string(Json *j, const char *s);   /* NULL: null */

@@ -110,7 +110,7 @@ static bool check_once(Check *c, Gathered *g, Variant **variants, int count) {
   check_tree(c);
   check_names(c);
   check_ranges(c);
-  check_uniform(c);
+  if (!t->unfollowed) check_uniform(c);
   for (int i = 0; i < count; i++) check_threads(c, variants[i]);
   shared_gather(c, g);
   clang_warnings(c, t);
@@ -153,8 +153,8 @@ static bool check_all(Check *c, Gathered *g, const kg_instance *instances, int c
     const int differs = different_const(c->k, x, first);
     if (differs == -2 || (differs >= 0 && !same_types(c->k, x, first))) continue;
     const bool own = differs >= 0 && items_name(c, c->k->consts[differs].name);
-    const int types = differs >= 0 || g->choice_count == 64 ? 0 : g->choice_count++;
-    if (differs == -1) memcpy(g->choices[types], x->types, sizeof g->choices[types]);
+    const int types = differs >= 0 ? 0 : g->choice_count++;
+    if (differs == -1) g->choices[types] = x;
     Variant *v = variant_make(c, x, first, wave, wave, types);
     if (own) apart[apart_count++] = v;
     else together[together_count++] = v;
@@ -174,6 +174,7 @@ static bool check_all(Check *c, Gathered *g, const kg_instance *instances, int c
 static void put_library(Check *c, const Gathered *g, Facts *f) {
   const Language *l = c->l;
   f->lib = arena_alloc(c->run, (size_t)(c->item_count + 1) * sizeof *f->lib);
+  const size_t arrays = (size_t)g->array_count + 1;
   for (int i = 0; i < c->item_count; i++) {
     const int item = c->items[i];
     if (!g->used[item]) continue;
@@ -186,10 +187,10 @@ static void put_library(Check *c, const Gathered *g, Facts *f) {
                          .is_type = x->is_type,
                          .index_words = g->words[item]};
     out->file = arena_printf(c->run, "templates/lib/%s", base ? base + 1 : x->file);
+    out->shared = arena_alloc(c->run, arrays * sizeof *out->shared);
     for (int s = 0; s < g->array_count; s++) {
       const int owner = g->arrays[s].item;
-      if (owner >= 0 && (owner == item || g->reaches[item * l->item_count + owner]) &&
-          out->shared_count < 32)
+      if (owner >= 0 && (owner == item || g->reaches[item * l->item_count + owner]))
         out->shared[out->shared_count++] = s;
     }
   }
@@ -262,6 +263,7 @@ static Facts *read_body(Check *c) {
   g->used = arena_alloc(c->a, items);
   g->words = arena_alloc(c->a, items * sizeof *g->words);
   g->reaches = arena_alloc(c->a, items * items);
+  g->choices = arena_alloc(c->a, (size_t)count * sizeof *g->choices);
   find_dims(c);
   if (!check_all(c, g, instances, count, waves ? waves : 3)) return NULL;
   return make_facts(c, g, instances, count);

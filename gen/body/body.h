@@ -22,7 +22,7 @@ typedef struct LibFunction { /* a function, function template or struct of lib/.
   const char *text;         /* with the comment block right above it */
   bool is_type;
   unsigned index_words;     /* what it and what it calls need, as (1u << IndexWord) */
-  int shared_count; int shared[32]; /* likewise: into Facts.shared */
+  int shared_count; int *shared; /* likewise: into Facts.shared */
 } LibFunction;
 
 typedef struct Facts {      /* of one body, over all instances of the kernel */

@@ -267,10 +267,10 @@ static void check_arguments(Check *c, Function *body) {
   const Kernel *k = c->k;
   Use u = {0};
   for (int i = 0; i < k->arg_count && i < body->param_count; i++) body->params[i]->roots = 1u << i;
-  for (int pass = 0; pass == 0 || (u.changed && pass < 8); pass++) {
+  do { /* roots are only ever added, so this ends */
     u.changed = false;
     find_roots(body->body, &u);
-  }
+  } while (u.changed);
   find_uses(body->body, &u);
   for (int i = 0; i < k->arg_count; i++) {
     const kg_arg *x = &k->args[i];

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { BRACKETS_MOST = 256 }; /* clang's own -fbracket-depth */
+
 /* ---- clang's text ---------------------------------------------------------------------------- */
 
 static const struct Spelling {
@@ -101,7 +103,8 @@ static void unknown_word(Check *c, const Tree *t, unsigned at, const char *word)
   if (chunk && chunk->item >= 0) {
     for (int i = 0; i < c->missing_count; i++)
       if (strcmp(c->missing[i], word) == 0) return;
-    if (c->missing_count < 16) c->missing[c->missing_count++] = word;
+    GROW(c->a, c->missing, c->missing_count, c->missing_room);
+    c->missing[c->missing_count++] = word;
   }
   FAULT(c, at, D_BODY_WORD, word, near ? arena_printf(c->a, "; did you mean '%s'?", near) : "");
   if (chunk && chunk->item >= 0)
@@ -196,6 +199,8 @@ static void pass_on(Check *c, Tree *t, CXDiagnostic d, const char *text, unsigne
   if (starts(text, "use of undeclared identifier") || starts(text, "unknown type name") ||
       starts(text, "no template named")) {
     unknown_word(c, t, at, quoted(c->a, text));
+  } else if (starts(text, "bracket nesting level exceeded")) {
+    FAULT(c, at, D_BODY_DEEP, BRACKETS_MOST);
   } else if (mix || mixes_spaces(text)) {
     FAULT(c, at, D_BODY_SPACE, cleaned(c->a, text));
     if (candidate) NOTE(c, "%s", candidate);

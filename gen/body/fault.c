@@ -3,23 +3,28 @@
 #include "body/reading.h"
 
 #include <string.h>
+
+/* Steps down that a check takes; each is some frames of the stack, together well below 1 KiB. */
+enum { DOWN_MOST = 2000 };
+
+/* What leaves a body unread or unfollowed cannot be answered: nobody knows what else is in it. */
+static bool is_answerable(DiagCode code) {
+  return code != D_BODY_CRASH && code != D_BODY_CLANG && code != D_BODY_DEEP &&
+         code != D_CALLS_DEEP && code != D_BODY_STEPS;
+}
+
 bool fault_begin_at(Check *c, Place at, DiagCode code) {
   c->live = false;
   c->choice = NULL;
   for (int i = 0; i < c->k->allow_count; i++)
-    if (diag_find(c->k->allow[i].code) == (int)code) return false;
+    if (is_answerable(code) && diag_find(c->k->allow[i].code) == (int)code) return false;
   for (int i = 0; i < c->seen_count; i++) {
     const bool here = c->seen[i].line == at.line && c->seen[i].col == at.col &&
                       strcmp(c->seen[i].file, at.file) == 0;
     if (here && c->seen[i].code == code && at.col > 0)
       return false; /* without a column, the text tells them apart */
   }
-  if (c->seen_count == c->seen_room) {
-    c->seen_room = c->seen_room ? c->seen_room * 2 : 32;
-    void *larger = arena_alloc(c->a, (size_t)c->seen_room * sizeof *c->seen);
-    if (c->seen_count) memcpy(larger, c->seen, (size_t)c->seen_count * sizeof *c->seen);
-    c->seen = larger;
-  }
+  GROW(c->a, c->seen, c->seen_count, c->seen_room);
   c->seen[c->seen_count].code = code;
   c->seen[c->seen_count].file = at.file;
   c->seen[c->seen_count].line = at.line;
@@ -43,6 +48,13 @@ bool fault_begin(Check *c, unsigned at, DiagCode code, Place *place) {
   const bool begun = fault_begin_at(c, *place, code);
   c->choice = chunk ? chunk->variant->choice : NULL;
   return begun;
+}
+
+bool down_from(Check *c, const Node *n) {
+  if (c->down < DOWN_MOST) return c->down++, true;
+  if (!c->deep) FAULT(c, n->at, D_BODY_DEEP, DOWN_MOST);
+  c->deep = true;
+  return false;
 }
 
 static const char *source_of(const Check *c, const char *file) {

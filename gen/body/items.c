@@ -83,12 +83,7 @@ static int comment_above(const Token *t, int i, int least) {
 }
 
 static void add_item(Language *l, const Source *s, int first, int name, int last, bool is_type) {
-  if ((l->item_count & (l->item_count - 1)) == 0) {
-    Item *larger =
-        arena_alloc(l->a, (size_t)(l->item_count ? l->item_count * 2 : 1) * sizeof *larger);
-    if (l->item_count) memcpy(larger, l->items, (size_t)l->item_count * sizeof *larger);
-    l->items = larger;
-  }
+  GROW(l->a, l->items, l->item_count, l->item_room);
   const Token *t = s->tokens;
   const size_t len = (size_t)(t[last].s + t[last].len - t[first].s);
   l->items[l->item_count++] = (Item){
@@ -154,7 +149,7 @@ static bool source_read(Language *l, Source *s, const char *path, Diags *d) {
 }
 
 static int by_name(const void *x, const void *y) {
-  return strcmp(*(char *const *)x, *(char *const *)y);
+  return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
 void items_load(Language *l, const char *templates, Diags *d) {
@@ -162,14 +157,14 @@ void items_load(Language *l, const char *templates, Diags *d) {
   if (source_read(l, &l->portable, arena_printf(l->a, "%s/language/portable.h", templates), d))
     words_read(l->a, &l->words, portable->file, portable->tokens, portable->token_count, d);
   const char *folder = arena_printf(l->a, "%s/lib", templates);
-  enum { MOST = 256 };
-  char **names = arena_alloc(l->a, MOST * sizeof *names);
-  int count = 0;
+  const char **names = NULL;
+  int count = 0, room = 0;
   DIR *dir = opendir(folder);
-  for (const struct dirent *e; dir && count < MOST && (e = readdir(dir));) {
+  for (const struct dirent *e; dir && (e = readdir(dir));) {
     const size_t len = strlen(e->d_name);
-    if (len > 3 && e->d_name[0] != '.' && strcmp(e->d_name + len - 3, ".kc") == 0)
-      names[count++] = arena_strdup(l->a, e->d_name);
+    if (len <= 3 || e->d_name[0] == '.' || strcmp(e->d_name + len - 3, ".kc") != 0) continue;
+    GROW(l->a, names, count, room);
+    names[count++] = arena_strdup(l->a, e->d_name);
   }
   if (dir) closedir(dir);
   if (count)
@@ -188,12 +183,32 @@ void items_load(Language *l, const char *templates, Diags *d) {
   }
 }
 
+/* An item on the way down, and which of its mentions comes next. */
+typedef struct Step { int item, next; } Step;
+
+/* An item after those that it names.  A list stands in for the stack: a library may name from item
+** to item as long as it likes. */
 static void visit(const Language *l, int item, bool *on, int *order, int *count) {
+  Step *way = NULL;
+  int depth = 0, room = 0;
   if (on[item]) return;
   on[item] = true;
-  for (int i = 0; i < l->items[item].mention_count; i++)
-    visit(l, l->items[item].mentions[i], on, order, count);
-  order[(*count)++] = item;
+  GROW(l->a, way, depth, room);
+  way[depth++] = (Step){item, 0};
+  while (depth > 0) {
+    Step *s = &way[depth - 1];
+    const Item *x = &l->items[s->item];
+    if (s->next == x->mention_count) {
+      order[(*count)++] = s->item;
+      depth--;
+      continue;
+    }
+    const int mention = x->mentions[s->next++];
+    if (on[mention]) continue;
+    on[mention] = true;
+    GROW(l->a, way, depth, room);
+    way[depth++] = (Step){mention, 0};
+  }
 }
 
 int items_reached(Language *l, const Token *tokens, int count, int *order) {

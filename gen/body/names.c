@@ -66,11 +66,9 @@ enum { ASK_LANE = 1, ASK_THREAD = 2, ASK_WAVE = 4 };
 
 /* Which of lane, thread, wave_index a value is made of, through variables that are never assigned.
 ** */
-static unsigned asks(const Node *n, int depth) {
-  if (depth > 12) return 0;
+static unsigned asks(const Node *n) {
   n = node_strip_casts(n);
-  if (!n) return 0;
-  if (n->kind == CXCursor_DeclRefExpr && n->decl) {
+  for (const Decl *before = NULL; n && n->kind == CXCursor_DeclRefExpr && n->decl;) {
     const Decl *d = n->decl;
     if (d->kind == DECL_INDEX)
       return d->index == IX_LANE                                ? ASK_LANE
@@ -78,8 +76,9 @@ static unsigned asks(const Node *n, int depth) {
              : d->index == IX_THREAD || d->index == IX_THREAD_X ? ASK_THREAD
                                                                 : 0;
     if (d->kind != DECL_VARIABLE || !d->init || d->loop || !d->is_const) return 0;
-    const Node *from = node_strip_casts(d->init); /* a plain other name, not something computed */
-    return from->kind == CXCursor_DeclRefExpr ? asks(from, depth + 1) : 0;
+    if (before && d->at >= before->at) return 0; /* made of itself */
+    before = d;
+    n = node_strip_casts(d->init); /* a plain other name, not something computed */
   }
   return 0;
 }
@@ -105,7 +104,7 @@ static void check_operation(Check *c, const Node *n) {
     int64_t v;
     const Node *literal = n->child[side];
     if (!node_literal(c, literal, &v)) continue;
-    const unsigned ask = asks(n->child[1 - side], 0);
+    const unsigned ask = asks(n->child[1 - side]);
     if (!ask) continue;
     const bool full = v == 32 || v == 64, last = v == 31 || v == 63, shift = v == 5 || v == 6;
     switch (n->op) {

@@ -113,10 +113,35 @@ static bool size_of(const Check *c, const Node *n, int64_t *value) {
   return true;
 }
 
-bool node_constant(const Check *c, const Node *n, int wave, int64_t *value) {
-  int64_t x, y;
+static bool constant_of(Check *c, const Node *n, int wave, int64_t *value);
+
+/* A variable that keeps what it was made with.  Asked for once a turn: what uses it twice, and is
+** itself used twice, must not double the work; and one that is made of itself has no value. */
+static bool variable_constant(Check *c, Decl *d, int wave, int64_t *value) {
+  Constant *k = &d->constant;
+  if (d->kind != DECL_VARIABLE || !d->is_const || !d->init) return false;
+  if (k->turn != c->turn || k->wave != wave || k->state == CONSTANT_UNKNOWN) {
+    *k = (Constant){.turn = c->turn, .wave = wave, .state = CONSTANT_OPEN};
+    int64_t found = 0;
+    const bool known = node_constant(c, d->init, wave, &found);
+    k->state = known ? CONSTANT_KNOWN : CONSTANT_NONE;
+    k->value = found;
+  }
+  *value = k->value;
+  return k->state == CONSTANT_KNOWN;
+}
+
+bool node_constant(Check *c, const Node *n, int wave, int64_t *value) {
   n = node_strip_casts(n);
-  if (!n) return false;
+  if (!n || !down_from(c, n)) return false;
+  const bool known = constant_of(c, n, wave, value);
+  c->down--;
+  return known;
+}
+
+/* n is stripped. */
+static bool constant_of(Check *c, const Node *n, int wave, int64_t *value) {
+  int64_t x, y;
   if (node_literal(c, n, value)) return true;
   if (n->kind == CXCursor_CXXBoolLiteralExpr) {
     const Chunk *chunk = tree_chunk(c->tree, n->at);
@@ -128,8 +153,7 @@ bool node_constant(const Check *c, const Node *n, int wave, int64_t *value) {
     if (n->decl->kind == DECL_WAVE) *value = wave;
     else if (n->decl->kind == DECL_CONSTANT) *value = c->consts[n->decl->index];
     else
-      return n->decl->kind == DECL_VARIABLE && n->decl->is_const && n->decl->init &&
-             node_constant(c, n->decl->init, wave, value);
+      return variable_constant(c, n->decl, wave, value);
     return true;
   }
   if (n->kind == CXCursor_ConditionalOperator && n->count == 3 &&

@@ -6,12 +6,14 @@
 ** the group's size; a variable that is not assigned again has its initialiser's interval, narrowed
 ** by the conditions around the place of use (`if (i < D)`, a loop's condition, `if (i >= D)
 ** return;` above it).  What is loaded from memory is not known; it counts as large in a product
-** with a dim or a group's number, and not at all in a sum. */
+** with a dim or a group's number, and not at all in a sum.
+**
+** What was found of a node is kept with it (Ranged) while the variant is at hand: a variable that is
+** made of another one twice, and that of a third one twice, must not double the work each time. */
 #include "body/reading.h"
 
 #include <string.h>
 
-enum { DEEP = 24 };
 #define U32_MOST 4294967295.0
 #define I32_MOST 2147483647.0
 
@@ -22,6 +24,21 @@ typedef struct Range {
   bool known, sized;
 } Range; /* known: not just "any value"; sized: made of dims or groups */
 
+typedef struct Ranged {
+  int turn; /* Check.turn that all this holds for */
+  enum { RANGE_UNKNOWN, RANGE_OPEN, RANGE_FOUND } state; /* OPEN: under way, so made of itself */
+  Range range;
+  enum { INDEX_UNKNOWN, INDEX_FINE, INDEX_REPORTED } index;
+} Ranged;
+
+/* What is kept is no part of what the tree says, which stays as it is. */
+static Ranged *kept_of(const Check *c, const Node *n) {
+  Ranged **kept = &((Node *)(uintptr_t)n)->ranged;
+  if (!*kept) *kept = arena_alloc(c->a, sizeof **kept);
+  if ((*kept)->turn != c->turn) **kept = (Ranged){.turn = c->turn};
+  return *kept;
+}
+
 static Range any_value(const Node *n) {
   const double most = n->canonical == CXType_Int      ? I32_MOST
                       : n->canonical == CXType_UInt   ? U32_MOST
@@ -31,7 +48,7 @@ static Range any_value(const Node *n) {
   return (Range){0, most, most < I32_MOST, false};
 }
 
-static Range range_of(Check *c, const Node *n, int depth);
+static Range range_of(Check *c, const Node *n);
 
 /* ---- what the specification declares --------------------------------------------------------- */
 
@@ -133,22 +150,22 @@ static bool names(const Node *n, const Decl *d) {
 }
 
 /* Narrows r by a condition that holds (or, with `holds` false, does not). */
-static void narrow(Check *c, Range *r, const Node *cond, const Decl *d, bool holds, int depth) {
+static void narrow(Check *c, Range *r, const Node *cond, const Decl *d, bool holds) {
   cond = node_strip(cond);
-  if (!cond || depth > DEEP) return;
+  if (!cond) return;
   if (cond->kind == CXCursor_UnaryOperator && cond->op == CXUnaryOperator_LNot && cond->count) {
-    narrow(c, r, cond->child[0], d, !holds, depth + 1);
+    narrow(c, r, cond->child[0], d, !holds);
     return;
   }
   if (cond->kind != CXCursor_BinaryOperator || cond->count != 2) return;
   if (cond->op == (holds ? CXBinaryOperator_LAnd : CXBinaryOperator_LOr)) {
-    narrow(c, r, cond->child[0], d, holds, depth + 1);
-    narrow(c, r, cond->child[1], d, holds, depth + 1);
+    narrow(c, r, cond->child[0], d, holds);
+    narrow(c, r, cond->child[1], d, holds);
     return;
   }
   const bool left = names(cond->child[0], d), right = names(cond->child[1], d);
   if (left == right) return;
-  const Range other = range_of(c, cond->child[left ? 1 : 0], depth + 1);
+  const Range other = range_of(c, cond->child[left ? 1 : 0]);
   int op = cond->op;
   if (right)
     op = op == CXBinaryOperator_LT   ? CXBinaryOperator_GT
@@ -182,36 +199,36 @@ static bool within(const Node *n, const Node *outer) {
   return false;
 }
 
-static void narrow_by_place(Check *c, Range *r, const Node *use, const Decl *d, int depth) {
+static void narrow_by_place(Check *c, Range *r, const Node *use, const Decl *d) {
   for (const Node *n = use, *up = use->parent; up; n = up, up = up->parent) {
     if (up->kind == CXCursor_IfStmt && up->cond) {
-      if (up->body && within(use, up->body)) narrow(c, r, up->cond, d, true, depth);
-      else if (up->step && within(use, up->step)) narrow(c, r, up->cond, d, false, depth);
+      if (up->body && within(use, up->body)) narrow(c, r, up->cond, d, true);
+      else if (up->step && within(use, up->step)) narrow(c, r, up->cond, d, false);
     }
     if ((up->kind == CXCursor_ForStmt || up->kind == CXCursor_WhileStmt) && up->cond && up->body &&
         n == up->body)
-      narrow(c, r, up->cond, d, true, depth);
+      narrow(c, r, up->cond, d, true);
     if (up->kind == CXCursor_ConditionalOperator && up->count == 3 && n != up->child[0])
-      narrow(c, r, up->child[0], d, n == up->child[1], depth);
+      narrow(c, r, up->child[0], d, n == up->child[1]);
     if (up->kind == CXCursor_BinaryOperator && up->op == CXBinaryOperator_LAnd && up->count == 2 &&
         n == up->child[1])
-      narrow(c, r, up->child[0], d, true, depth);
+      narrow(c, r, up->child[0], d, true);
     if (up->kind == CXCursor_CompoundStmt)
       for (int i = 0; i < up->count && up->child[i] != n; i++)
         if (up->child[i]->kind == CXCursor_IfStmt && !up->child[i]->step &&
             leaves(up->child[i]->body))
-          narrow(c, r, up->child[i]->cond, d, false, depth);
+          narrow(c, r, up->child[i]->cond, d, false);
   }
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static Range variable_range(Check *c, const Node *n, const Decl *d, int depth) {
+static Range variable_range(Check *c, const Node *n, const Decl *d) {
   Range r = any_value(n);
   if (d->kind == DECL_VARIABLE && d->init && !d->changed && !d->loop) {
-    r = range_of(c, d->init, depth + 1);
+    r = range_of(c, d->init);
   } else if (d->kind == DECL_VARIABLE && d->init && d->loop && !d->changed) {
-    const Range from = range_of(c, d->init, depth + 1);
+    const Range from = range_of(c, d->init);
     const Node *step = d->loop->step ? node_strip(d->loop->step) : NULL;
     const bool down =
         step &&
@@ -222,7 +239,7 @@ static Range variable_range(Check *c, const Node *n, const Decl *d, int depth) {
     if (down) r = from;
     else r.low = from.low;
   }
-  if (!d->changed) narrow_by_place(c, &r, n, d, depth + 1);
+  if (!d->changed) narrow_by_place(c, &r, n, d);
   return r;
 }
 
@@ -240,8 +257,8 @@ static Range combine(const Node *n, Range a, Range b, double low, double high) {
   return r;
 }
 
-static Range operation_range(Check *c, const Node *n, int depth) {
-  const Range a = range_of(c, n->child[0], depth), b = range_of(c, n->child[1], depth);
+static Range operation_range(Check *c, const Node *n) {
+  const Range a = range_of(c, n->child[0]), b = range_of(c, n->child[1]);
   const double least = b.low > 0 ? b.low : 1;
   double two_to = 1;
   for (int i = 0; i < 64 && i < (int)b.high; i++) two_to *= 2;
@@ -267,17 +284,30 @@ static Range operation_range(Check *c, const Node *n, int depth) {
   }
 }
 
-static Range range_of(Check *c, const Node *n, int depth) {
-  int64_t value;
-  const Node *outer = n;
+static Range new_range(Check *c, const Node *n);
+
+static Range range_of(Check *c, const Node *n) {
   n = node_strip(n);
-  if (!n || depth > DEEP) return any_value(outer);
+  Ranged *kept = kept_of(c, n);
+  if (kept->state == RANGE_FOUND) return kept->range;
+  if (kept->state == RANGE_OPEN || !down_from(c, n)) return any_value(n);
+  kept->state = RANGE_OPEN;
+  const Range r = new_range(c, n);
+  kept->range = r;
+  kept->state = RANGE_FOUND;
+  c->down--;
+  return r;
+}
+
+/* n is stripped. */
+static Range new_range(Check *c, const Node *n) {
+  int64_t value;
   if (node_constant(c, n, c->wave, &value) && value >= 0)
     return (Range){(double)value, (double)value, true, false};
   if (is_cast(n)) {
     const Node *from = cast_operand(n);
     if (!from) return any_value(n);
-    Range r = range_of(c, from, depth + 1);
+    Range r = range_of(c, from);
     if (is_32(n->canonical) && r.high > most_of(n->canonical))
       r = (Range){0, most_of(n->canonical), r.known, r.sized};
     return r;
@@ -286,22 +316,22 @@ static Range range_of(Check *c, const Node *n, int depth) {
     if (n->decl->kind == DECL_INDEX) return index_word_range(c, n->decl->index);
     if (n->decl->kind == DECL_PARAMETER) {
       Range r = parameter_range(c, n, n->decl);
-      if (!n->decl->changed) narrow_by_place(c, &r, n, n->decl, depth + 1);
+      if (!n->decl->changed) narrow_by_place(c, &r, n, n->decl);
       return r;
     }
-    return variable_range(c, n, n->decl, depth);
+    return variable_range(c, n, n->decl);
   }
-  if (n->kind == CXCursor_BinaryOperator && n->count == 2) return operation_range(c, n, depth + 1);
+  if (n->kind == CXCursor_BinaryOperator && n->count == 2) return operation_range(c, n);
   if (n->kind == CXCursor_ConditionalOperator && n->count == 3) {
     if (node_constant(c, n->child[0], c->wave, &value))
-      return range_of(c, n->child[value ? 1 : 2], depth + 1);
-    const Range a = range_of(c, n->child[1], depth + 1), b = range_of(c, n->child[2], depth + 1);
+      return range_of(c, n->child[value ? 1 : 2]);
+    const Range a = range_of(c, n->child[1]), b = range_of(c, n->child[2]);
     return combine(n, a, b, a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high);
   }
   if (n->kind == CXCursor_CallExpr && n->decl && n->count == 3) {
     const bool is_min = strcmp(n->decl->name, "min") == 0;
     if (is_min || strcmp(n->decl->name, "max") == 0) {
-      const Range a = range_of(c, n->child[1], depth + 1), b = range_of(c, n->child[2], depth + 1);
+      const Range a = range_of(c, n->child[1]), b = range_of(c, n->child[2]);
       Range r = combine(n, a, b, 0, (a.high < b.high) == is_min ? a.high : b.high);
       if (is_min) r.known = a.known || b.known;
       return r;
@@ -318,33 +348,45 @@ static const char *with_commas(Check *c, double x) {
 }
 
 /* True when n or what it is made of was reported: its parents then say nothing more. */
-static bool index_value(Check *c, const Node *n, int depth) {
+static bool new_index(Check *c, const Node *n);
+
+static bool index_value(Check *c, const Node *n) {
   n = node_strip(n);
-  if (!n || depth > DEEP) return false;
+  Ranged *kept = kept_of(c, n);
+  if (kept->index != INDEX_UNKNOWN) return kept->index == INDEX_REPORTED;
+  if (!down_from(c, n)) return true;
+  kept->index = INDEX_FINE; /* of what is made of itself, too */
+  if (new_index(c, n)) kept->index = INDEX_REPORTED;
+  c->down--;
+  return kept->index == INDEX_REPORTED;
+}
+
+/* n is stripped. */
+static bool new_index(Check *c, const Node *n) {
   if (is_cast(n)) {
     const Node *from = cast_operand(n);
-    return from && index_value(c, from, depth + 1);
+    return from && index_value(c, from);
   }
   if (n->kind == CXCursor_DeclRefExpr && n->decl && n->decl->kind == DECL_VARIABLE && n->decl->init)
-    return n->decl->init->canonical != CXType_Pointer && index_value(c, n->decl->init, depth + 1);
+    return n->decl->init->canonical != CXType_Pointer && index_value(c, n->decl->init);
   if (n->kind == CXCursor_ConditionalOperator && n->count == 3) {
     int64_t value;
     if (node_constant(c, n->child[0], c->wave, &value))
-      return index_value(c, n->child[value ? 1 : 2], depth + 1);
-    const bool first = index_value(c, n->child[1], depth + 1);
-    return index_value(c, n->child[2], depth + 1) || first;
+      return index_value(c, n->child[value ? 1 : 2]);
+    const bool first = index_value(c, n->child[1]);
+    return index_value(c, n->child[2]) || first;
   }
   if (n->kind == CXCursor_CallExpr && n->decl &&
       (strcmp(n->decl->name, "min") == 0 || strcmp(n->decl->name, "max") == 0))
     return false;
   if (n->kind != CXCursor_BinaryOperator || n->count != 2) return false;
-  const bool below = index_value(c, n->child[0], depth + 1);
-  if (index_value(c, n->child[1], depth + 1) || below) return true;
+  const bool below = index_value(c, n->child[0]);
+  if (index_value(c, n->child[1]) || below) return true;
   if (!is_32(n->canonical)) return false;
   const bool sum = n->op == CXBinaryOperator_Add,
              product = n->op == CXBinaryOperator_Mul || n->op == CXBinaryOperator_Shl;
   if (!sum && !product) return false;
-  const Range a = range_of(c, n->child[0], depth), b = range_of(c, n->child[1], depth);
+  const Range a = range_of(c, n->child[0]), b = range_of(c, n->child[1]);
   double high = sum ? a.high + b.high : a.high * b.high;
   if (n->op == CXBinaryOperator_Shl) {
     high = a.high;
@@ -367,17 +409,17 @@ static bool global_pointer(const Node *n) {
 
 static void find_indices(Check *c, const Node *n) {
   if (n->kind == CXCursor_ArraySubscriptExpr && n->count == 2 && global_pointer(n->child[0]))
-    index_value(c, n->child[1], 0);
+    index_value(c, n->child[1]);
   if (n->kind == CXCursor_BinaryOperator && global_pointer(n) && n->count == 2 &&
       (n->op == CXBinaryOperator_Add || n->op == CXBinaryOperator_Sub))
-    index_value(c, n->child[global_pointer(n->child[0]) ? 1 : 0], 0);
+    index_value(c, n->child[global_pointer(n->child[0]) ? 1 : 0]);
   if (n->kind == CXCursor_CompoundAssignOperator && global_pointer(n) && n->count == 2)
-    index_value(c, n->child[1], 0);
+    index_value(c, n->child[1]);
   if (n->kind == CXCursor_CallExpr && n->decl) {
     bool memory = false;
     for (int i = 1; i < n->count; i++) memory = memory || global_pointer(n->child[i]);
     for (int i = 1; memory && i < n->count; i++)
-      if (n->child[i]->canonical == CXType_UInt) index_value(c, n->child[i], 0);
+      if (n->child[i]->canonical == CXType_UInt) index_value(c, n->child[i]);
   }
   for (int i = 0; i < n->count; i++) find_indices(c, n->child[i]);
 }

@@ -42,7 +42,7 @@ struct Language {
   Source portable;
   int source_count;
   Source *sources; /* lib/..kc, by name */
-  int item_count;
+  int item_count, item_room;
   Item *items;
   Words words; /* of portable.h */
   struct Read *reads; /* bodies read already */
@@ -71,6 +71,14 @@ struct Node;
 struct Function;
 typedef struct Variant Variant;
 
+/* The value of a variable that never changes, once it was asked for.  It holds for one variant and
+** one width. */
+typedef struct Constant {
+  int turn, wave; /* Check.turn */
+  enum { CONSTANT_UNKNOWN, CONSTANT_OPEN, CONSTANT_NONE, CONSTANT_KNOWN } state;
+  int64_t value;
+} Constant;
+
 typedef struct Decl { /* something with a name */
   DeclKind kind;
   const char *name;
@@ -85,6 +93,7 @@ typedef struct Decl { /* something with a name */
   bool is_const;
   struct Node *loop; /* a `for` that declares it */
   bool changed;      /* assigned after its declaration, other than by its loop's step */
+  Constant constant;
   struct Decl *next;
 } Decl;
 
@@ -102,6 +111,7 @@ typedef struct Node {
   unsigned char level; /* of a condition: how much it differs (uniform.c) */
   int header;          /* how many children stand in the parentheses of if, while, switch */
   struct Node *init, *cond, *step, *body; /* of loops and branches; body: then; step: else */
+  struct Ranged *ranged; /* what range.c found of it; NULL: not asked for yet */
 } Node;
 
 typedef struct Function {
@@ -112,14 +122,16 @@ typedef struct Function {
   bool is_body, is_instance; /* is_instance: of a template */
   const Variant *variant;    /* of a body; else the parse's first */
   Node *body;                /* NULL: a word */
-  int param_count;
-  Decl *params[MAX_ARGS + MAX_DIMS + MAX_SCALARS];
+  int param_count, param_room;
+  Decl **params;
   int slot_count; /* variables and parameters */
-  int call_count;
-  struct Function *calls[64]; /* each once */
-  unsigned index_words;       /* own */
-  bool lane_op, barrier;      /* after tree_make: transitively */
-  bool open;                  /* on the way down, for recursion */
+  int call_count, call_room;
+  struct Function **calls; /* each once */
+  unsigned index_words;    /* own */
+  bool lane_op, barrier;   /* after close_function: transitively */
+  bool open, closed;       /* on the way down, for recursion; been there */
+  const struct Function *reached_from; /* shared.c: the last one whose calls were followed to it */
+  struct Followed *followed;           /* uniform.c: with what it was followed already */
   struct Function *next;
 } Function;
 
@@ -149,9 +161,11 @@ typedef struct Tree {
   Buf text;
   int chunk_count;
   Chunk *chunks;
-  Function *functions; /* all that the bodies reach, and the bodies */
+  Function *functions, *last; /* the bodies, then all that they reach */
   Decl **by_at;        /* declarations by offset, chained */
   bool *item_used;     /* by number in Language.items */
+  bool cut;            /* nested too deep to be copied, and that was told */
+  bool unfollowed;     /* calls go in a circle or too deep, and that was told */
 } Tree;
 
 /* ---- one body's reading ---------------------------------------------------------------------- */
@@ -174,6 +188,9 @@ typedef struct Check {
   const char *choice;     /* of the variant that the fault under way is about */
   const kg_instance *instance;
   int wave; /* of the variant at hand */
+  int turn; /* how many variants were at hand so far: what was kept of another holds no more */
+  int down, steps; /* how deep the check at work has gone; how far */
+  bool deep;       /* it was too deep, and that was told */
   int64_t dim_low[MAX_DIMS], dim_high[MAX_DIMS];
   int64_t consts[MAX_CONSTS]; /* of the variant at hand, with the port's own */
   int64_t threads;            /* in a group, likewise */
@@ -183,9 +200,9 @@ typedef struct Check {
     const char *file;
     int line, col;
   } * seen;
-  int missing_count;
-  const char *missing[16]; /* words that the library lacks here, told once each */
-  bool live;               /* the last fault was written, so notes may follow */
+  int missing_count, missing_room;
+  const char **missing; /* words that the library lacks here, told once each */
+  bool live;            /* the last fault was written, so notes may follow */
   int faults;
 } Check;
 
@@ -194,6 +211,10 @@ typedef struct Check {
 bool fault_begin(Check *c, unsigned at, DiagCode code, Place *place);
 bool fault_begin_at(Check *c, Place place, DiagCode code);
 bool fault_given(const Check *c, Place place); /* any, at this very place */
+/* Goes down one step into what a body nests (an expression, a block, what a variable is made of,
+** a call): false, with the fault at n given, when that is deeper than the stack may be taken to
+** hold; then the caller knows nothing of what is below.  Each true is followed by c->down--. */
+bool down_from(Check *c, const Node *n);
 /* Its source line, and which types it is about. */
 void fault_end(Check *c, Place place);
 #define FAULT(c, at, code, ...)                                                                    \
@@ -252,23 +273,23 @@ typedef struct Array { /* in LOCAL memory */
   SharedArray shared;
   int item;    /* whose: in Language.items; -1: the body */
   unsigned at; /* from its chunk's start */
-  int rank;
-  const Node *extents[8];
-  Tree *tree;           /* that the extents stand in */
-  uint32_t element[64]; /* bytes, by choice of types; 0: not seen there */
+  int rank, extent_room;
+  const Node **extents;
+  Tree *tree;        /* that the extents stand in */
+  uint32_t *element; /* bytes, by choice of types; 0: not seen there */
   uint32_t align;
 } Array;
 
 typedef struct Gathered {
-  int array_count;
-  Array arrays[64];
+  int array_count, array_room;
+  Array *arrays;
   bool *used;      /* by item */
   unsigned *words; /* by item: index words, transitively */
   bool *reaches;   /* item x item */
   unsigned body_words;
   bool lane_ops, barriers;
-  int choice_count;
-  kg_dtype choices[64][MAX_TYPES]; /* of types, in the order of instances */
+  int choice_count;          /* of types, in the order of instances; as many as instances at most */
+  const kg_instance **choices; /* the first instance of each */
 } Gathered;
 
 /* Adds the tree at hand. */
@@ -288,7 +309,7 @@ bool ports_agree(const Kernel *k, const Port *a, const Port *b);
 const Node *node_strip(const Node *n);       /* without parentheses and implicit conversions */
 const Node *node_strip_casts(const Node *n); /* without explicit conversions either */
 bool node_literal(const Check *c, const Node *n, int64_t *value); /* an integer literal */
-bool node_constant(const Check *c, const Node *n, int wave,
+bool node_constant(Check *c, const Node *n, int wave,
                    int64_t *value);                     /* from literals, constants, WAVE */
 const char *node_number(const Check *c, const Node *n); /* a literal as written */
 /* f16, bf16, and (Half) those that portable.h does not declare */

@@ -44,14 +44,10 @@ static Array *array_add(Check *c, Gathered *g, const Node *n, const Function *f,
   const unsigned at = n->at - chunk->start;
   for (int i = 0; i < g->array_count; i++)
     if (g->arrays[i].item == f->item && g->arrays[i].at == at) return &g->arrays[i];
-  const int room = (int)(sizeof g->arrays / sizeof *g->arrays);
-  if (g->array_count == room) {
-    FAULT(c, n->at, D_LOCAL_FORM, n->decl->name,
-          arena_printf(c->a, "is one too many: %d are the most", room));
-    return NULL;
-  }
+  GROW(c->a, g->arrays, g->array_count, g->array_room);
   Array *x = &g->arrays[g->array_count++];
   *x = (Array){.item = f->item, .at = at, .tree = c->tree};
+  x->element = arena_alloc(c->a, (size_t)g->choice_count * sizeof *x->element);
   const char *name = chunk->text + at;
   x->shared = (SharedArray){.own_name = n->decl->name,
                             .function = f->item < 0 ? NULL : f->name,
@@ -65,7 +61,8 @@ static Array *array_add(Check *c, Gathered *g, const Node *n, const Function *f,
     if (e == n->init || e->kind == CXCursor_TypeRef) continue;
     plain = plain && is_global_constant(e) && node_constant(c, e, c->wave, &v) && v > 0 &&
             v <= INT32_MAX;
-    if (x->rank < 8) x->extents[x->rank++] = e;
+    GROW(c->a, x->extents, x->rank, x->extent_room);
+    x->extents[x->rank++] = e;
   }
   if (!plain) {
     FAULT(c, n->at, D_LOCAL_EXTENT, n->decl->name);
@@ -91,24 +88,31 @@ static void find_arrays(Check *c, Gathered *g, const Node *n, const Function *f)
     const CXType element = element_type(n->type);
     const long long bytes = clang_Type_getSizeOf(element), align = clang_Type_getAlignOf(element);
     const int types = f->variant->types;
-    if (x && bytes > 0 && types < 64) x->element[types] = (uint32_t)bytes;
+    if (x && bytes > 0) x->element[types] = (uint32_t)bytes;
     if (x && align > 0 && (uint32_t)align > x->align) x->align = (uint32_t)align;
   }
   for (int i = 0; i < n->count; i++) find_arrays(c, g, n->child[i], f);
 }
 
-/* Which items a function reaches through calls. */
-static void find_reached(const Check *c, Gathered *g, int from, const Function *f, int depth) {
-  for (int i = 0; i < f->call_count && depth < 64; i++) {
-    const Function *to = f->calls[i];
-    if (to->item < 0) continue;
-    g->reaches[from * c->l->item_count + to->item] = true;
-    find_reached(c, g, from, to, depth + 1);
-  }
+/* Which items a function reaches through calls.  `open` has room for all functions; each comes into
+** it once. */
+static void find_reached(const Check *c, Gathered *g, const Function *from, Function **open) {
+  int count = 0;
+  for (const Function *f = from; f; f = count > 0 ? open[--count] : NULL)
+    for (int i = 0; i < f->call_count; i++) {
+      Function *to = f->calls[i];
+      if (to->item < 0 || to->reached_from == from) continue;
+      to->reached_from = from;
+      g->reaches[from->item * c->l->item_count + to->item] = true;
+      open[count++] = to;
+    }
 }
 
 void shared_gather(Check *c, Gathered *g) {
   for (int i = 0; i < c->l->item_count; i++) g->used[i] = g->used[i] || c->tree->item_used[i];
+  size_t functions = 0;
+  for (const Function *f = c->tree->functions; f; f = f->next) functions++;
+  Function **open = arena_alloc(c->a, functions * sizeof *open);
   for (const Function *f = c->tree->functions; f; f = f->next) {
     if (!f->body) continue;
     variant_set(c, f->variant);
@@ -119,7 +123,7 @@ void shared_gather(Check *c, Gathered *g) {
       g->barriers = g->barriers || f->barrier;
     } else if (f->item >= 0) {
       g->words[f->item] |= f->index_words;
-      find_reached(c, g, f->item, f, 0);
+      find_reached(c, g, f, open);
     }
   }
 }
@@ -182,15 +186,16 @@ void shared_name(Check *c, Gathered *g) {
 
 static int choice_of(const Gathered *g, const Kernel *k, const kg_instance *instance) {
   for (int i = 0; i < g->choice_count; i++)
-    if (memcmp(g->choices[i], instance->types, (size_t)k->type_count * sizeof *instance->types) ==
-        0)
+    if (memcmp(g->choices[i]->types, instance->types,
+               (size_t)k->type_count * sizeof *instance->types) == 0)
       return i;
   return 0;
 }
 
-static uint32_t array_bytes(Check *c, const Array *x, int choice, int wave, bool *fits) {
-  uint32_t element = choice < 64 ? x->element[choice] : 0;
-  for (int i = 0; !element && i < 64; i++) element = x->element[i];
+static uint32_t array_bytes(Check *c, const Gathered *g, const Array *x, int choice, int wave,
+                            bool *fits) {
+  uint32_t element = x->element[choice];
+  for (int i = 0; !element && i < g->choice_count; i++) element = x->element[i];
   uint64_t bytes = element;
   c->tree = x->tree;
   for (int i = 0; i < x->rank; i++) {
@@ -211,7 +216,7 @@ static uint32_t instance_bytes(Check *c, const Gathered *g, const kg_instance *i
     const Array *x = &g->arrays[i];
     const uint64_t align = x->align ? x->align : 1;
     sum = (sum + align - 1) / align * align +
-          array_bytes(c, x, choice_of(g, c->k, instance), wave, &fits);
+          array_bytes(c, g, x, choice_of(g, c->k, instance), wave, &fits);
   }
   return sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
 }

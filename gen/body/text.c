@@ -8,6 +8,12 @@
 
 #include <string.h>
 
+static int next_solid(const Token *t, int count, int i) {
+  for (i++; i < count && (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT); i++) {
+  }
+  return i;
+}
+
 /* A word that is refused, and what to do about it. */
 static const struct Refused {
   const char *word, *what, *instead;
@@ -119,6 +125,79 @@ static void check_number(Check *c, const char *file, const Token *first, const T
       refuse(c, file, first, t, "a number with suffix f16", "write f16(x)");
 }
 
+/* ---- nesting without brackets ---------------------------------------------------------------- */
+
+/* clang calls itself for what stands behind a sign before its operand, a cast, `=`, `?`, `if`, `else`,
+** a loop's head, and the end of its stack is the end of the process; only brackets it counts.
+** SIGNS_MOST: of one expression; a tree that deep is refused after the parse, too.  HEADS_MOST: of
+** statements without braces. */
+enum { SIGNS_MOST = 500, HEADS_MOST = 2000 };
+
+typedef struct Nesting {
+  int signs, heads, round;
+  int open_count, open_room;
+  int *open; /* heads where each open brace stands */
+} Nesting;
+
+static const char *const heads[] = {"if", "else", "for", "while", "do", "switch"};
+
+static bool is_head(const Token *t) {
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+    if (token_is(t, heads[i])) return true;
+  return false;
+}
+
+/* A sign that may have no operand before it; or what may follow a cast.  A call's parenthesis
+** follows a name. */
+static bool is_sign(const Token *before, const Token *t) {
+  if (t->kind == TOK_PUNCT && strchr("?=", t->s[t->len - 1])) return true;
+  if (!before) return false;
+  const bool operand = before->kind == TOK_NUMBER || token_is(before, "]") ||
+                       (before->kind == TOK_NAME && !token_is(before, "return"));
+  return !operand && (token_is(before, ")") || t->kind == TOK_PUNCT) && !strchr(")]", *t->s);
+}
+
+/* The end of a statement, before `next`: a head that it belongs to may have an `else`. */
+static void end_statement(Nesting *n, const Token *next) {
+  if (next && token_is(next, "else")) return;
+  n->heads = n->open_count > 0 ? n->open[n->open_count - 1] : 0;
+}
+
+static void nest(Check *c, Nesting *n, const Token *before, const Token *t, const Token *next) {
+  if (is_head(t)) n->heads++;
+  if (token_is(t, "(")) n->round++;
+  if (token_is(t, ")") && n->round > 0) n->round--;
+  if (strchr(",;{}", *t->s)) n->signs = 0;
+  else if (is_sign(before, t)) n->signs++;
+  if (token_is(t, "{")) {
+    GROW(c->a, n->open, n->open_count, n->open_room);
+    n->open[n->open_count++] = n->heads;
+  } else if (token_is(t, "}") && n->open_count > 0) {
+    n->heads = n->open[--n->open_count];
+    end_statement(n, next);
+  } else if (token_is(t, ";") && n->round == 0) {
+    end_statement(n, next);
+  }
+}
+
+static void check_nesting(Check *c, const char *file, const Token *tokens, int count) {
+  Nesting n = {0};
+  const Token *before = NULL;
+  for (int i = next_solid(tokens, count, -1); i < count;) {
+    const int next = next_solid(tokens, count, i);
+    nest(c, &n, before, &tokens[i], next < count ? &tokens[next] : NULL);
+    if (n.signs > SIGNS_MOST || n.heads > HEADS_MOST) {
+      FAULT_AT(c, token_place(file, tokens, &tokens[i]), D_BODY_DEEP,
+               n.signs > SIGNS_MOST ? SIGNS_MOST : HEADS_MOST);
+      return;
+    }
+    before = &tokens[i];
+    i = next;
+  }
+}
+
+/* ---- all tokens ------------------------------------------------------------------------------ */
+
 void text_check_tokens(Check *c, const char *file, const Token *tokens, int count) {
   for (int i = 0; i < count; i++) {
     const Token *t = &tokens[i];
@@ -132,6 +211,7 @@ void text_check_tokens(Check *c, const char *file, const Token *tokens, int coun
         if (token_is(t, refused[r].word))
           refuse(c, file, tokens, t, refused[r].what, refused[r].instead);
   }
+  check_nesting(c, file, tokens, count);
 }
 
 bool text_check(Check *c) {

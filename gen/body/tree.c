@@ -7,7 +7,9 @@
 
 #include <string.h>
 
-enum { NEST_MOST = 400 };
+/* How deep a tree is at most, in libclang's cursors, each of which takes some of the stack to visit;
+** and through how many functions a call is followed. */
+enum { NEST_MOST = 400, CALLS_MOST = 100 };
 
 /* ---- the parsed text ------------------------------------------------------------------------- */
 
@@ -198,11 +200,11 @@ static void use_type(Copy *k, CXType type) {
   if (chunk && chunk->item >= 0) k->t->item_used[chunk->item] = true;
 }
 
-static void note_call(Function *from, Function *to) {
+static void note_call(Arena *a, Function *from, Function *to) {
   for (int i = 0; i < from->call_count; i++)
     if (from->calls[i] == to) return;
-  const int most = (int)(sizeof from->calls / sizeof *from->calls);
-  if (from->call_count < most) from->calls[from->call_count++] = to;
+  GROW(a, from->calls, from->call_count, from->call_room);
+  from->calls[from->call_count++] = to;
 }
 
 /* ---- the parts of statements (libclang leaves out what is not there, so places decide) ------ */
@@ -268,8 +270,14 @@ static void copy_children(Copy *k, Node *n, CXCursor cursor) {
   Node *const parent = k->parent;
   const int first = k->kid_count;
   k->parent = n;
-  if (k->nest++ < NEST_MOST) clang_visitChildren(cursor, copy_child, k);
-  k->nest--;
+  if (k->nest == NEST_MOST) {
+    if (!k->t->cut) FAULT(k->c, n->at, D_BODY_DEEP, NEST_MOST);
+    k->t->cut = true;
+  } else {
+    k->nest++;
+    clang_visitChildren(cursor, copy_child, k);
+    k->nest--;
+  }
   k->parent = parent;
   n->count = k->kid_count - first;
   if (n->count) {
@@ -280,12 +288,7 @@ static void copy_children(Copy *k, Node *n, CXCursor cursor) {
 }
 
 static void push(Copy *k, Node *n) {
-  if (k->kid_count == k->kid_room) {
-    k->kid_room = k->kid_room ? k->kid_room * 2 : 64;
-    Node **larger = arena_alloc(k->c->a, (size_t)k->kid_room * sizeof *larger);
-    if (k->kid_count) memcpy(larger, k->kids, (size_t)k->kid_count * sizeof *larger);
-    k->kids = larger;
-  }
+  GROW(k->c->a, k->kids, k->kid_count, k->kid_room);
   k->kids[k->kid_count++] = n;
 }
 
@@ -319,12 +322,13 @@ static void finish_name(Copy *k, Node *n, CXCursor cursor) {
   n->decl = decl_of(k, to);
   if (!n->decl) return;
   if (n->decl->kind == DECL_INDEX) k->function->index_words |= 1u << n->decl->index;
-  if (n->decl->kind == DECL_FUNCTION) note_call(k->function, n->decl->function);
+  if (n->decl->kind == DECL_FUNCTION) note_call(k->c->a, k->function, n->decl->function);
 }
 
 static enum CXChildVisitResult copy_child(CXCursor cursor, CXCursor parent, CXClientData data) {
   (void)parent;
   Copy *k = data;
+  if (k->t->cut) return CXChildVisit_Break;
   Node *n = arena_alloc(k->c->a, sizeof *n);
   n->kind = clang_getCursorKind(cursor);
   n->at = offset_of(cursor);
@@ -381,10 +385,12 @@ static enum CXChildVisitResult copy_function_child(CXCursor cursor, CXCursor par
   Copy *k = data;
   const enum CXCursorKind kind = clang_getCursorKind(cursor);
   Function *f = k->function;
+  if (k->t->cut) return CXChildVisit_Break;
   if (kind == CXCursor_TypeRef) return copy_child(cursor, parent, data);
   if (kind == CXCursor_ParmDecl) {
     Decl *d = decl_of(k, cursor);
-    if (d && f->param_count < (int)(sizeof f->params / sizeof *f->params)) {
+    if (d) {
+      GROW(k->c->a, f->params, f->param_count, f->param_room);
       d->index = f->param_count;
       f->params[f->param_count++] = d;
       use_type(k, d->type);
@@ -397,6 +403,8 @@ static enum CXChildVisitResult copy_function_child(CXCursor cursor, CXCursor par
   return CXChildVisit_Continue;
 }
 
+/* The function that a cursor is, made on its first sight.  Its inside is copied later, by
+** copy_functions: a function that calls one that calls one takes no more of the stack. */
 static Function *function_of(Copy *k, CXCursor cursor) {
   const unsigned at = offset_of(cursor);
   for (Function *f = k->t->functions; f; f = f->next)
@@ -408,15 +416,11 @@ static Function *function_of(Copy *k, CXCursor cursor) {
   f->is_body = strcmp(f->name, "kg_body") == 0;
   f->variant = k->t->variants[0];
   f->is_instance = !clang_Cursor_isNull(clang_getSpecializedCursorTemplate(cursor));
-  Function **end =
-      &k->t->functions; /* in the order of their discovery: the first variant's body first */
-  while (*end) end = &(*end)->next;
-  *end = f;
+  if (k->t->last) k->t->last->next = f;
+  else k->t->functions = f;
+  k->t->last = f;
   if (f->item >= 0) k->t->item_used[f->item] = true;
-  if (f->item >= 0 || f->is_body) {
-    Copy own = {.c = k->c, .t = k->t, .function = f};
-    clang_visitChildren(cursor, copy_function_child, &own);
-  } else {
+  if (f->item < 0 && !f->is_body) {
     const unsigned marks = words_marks(&k->c->l->words, f->name);
     f->lane_op = marks & WORD_LANES;
     f->barrier = marks & WORD_GROUP;
@@ -444,16 +448,29 @@ static enum CXChildVisitResult find_bodies(CXCursor cursor, CXCursor parent, CXC
   return CXChildVisit_Continue;
 }
 
+/* Copies all that the bodies reach: those that a copy reaches come at the list's end. */
+static void copy_functions(Check *c, Tree *t) {
+  for (Function *f = t->functions; f && !t->cut; f = f->next) {
+    if (f->item < 0 && !f->is_body) continue;
+    Copy own = {.c = c, .t = t, .function = f};
+    clang_visitChildren(f->cursor, copy_function_child, &own);
+  }
+}
+
 /* What a function does through those it calls; a way back to itself is recursion. */
-static void close_function(Check *c, Tree *t, Function *f, const Function *from) {
-  if (f->open) {
-    FAULT(c, f->at, D_BODY_RECURSION, f->name);
-    NOTE(c, "%s calls it; no backend has a stack to speak of: write a loop", from->name);
+static void close_function(Check *c, Tree *t, Function *f, const Function *from, int depth) {
+  if (f->open || depth > CALLS_MOST) {
+    t->unfollowed = true;
+    if (!f->open) FAULT(c, f->at, D_CALLS_DEEP, f->name, CALLS_MOST);
+    else FAULT(c, f->at, D_BODY_RECURSION, f->name);
+    if (f->open)
+      NOTE(c, "%s calls it; no backend has a stack to speak of: write a loop", from->name);
     return;
   }
-  f->open = true;
+  if (f->closed) return;
+  f->open = f->closed = true;
   for (int i = 0; i < f->call_count; i++) {
-    close_function(c, t, f->calls[i], f);
+    close_function(c, t, f->calls[i], f, depth + 1);
     f->lane_op = f->lane_op || f->calls[i]->lane_op;
     f->barrier = f->barrier || f->calls[i]->barrier;
     f->index_words |= f->calls[i]->index_words;
@@ -504,10 +521,15 @@ Tree *tree_make(Check *c, Variant **variants, int count) {
   t->item_used = arena_alloc(c->a, (size_t)c->l->item_count + 1);
   Copy k = {.c = c, .t = t};
   clang_visitChildren(clang_getTranslationUnitCursor(t->unit), find_bodies, &k);
+  copy_functions(c, t);
+  if (t->cut) { /* told of; what is missing from the tree would look as if it were not there */
+    tree_close(t);
+    return NULL;
+  }
   for (int i = 0; i < count; i++) {
     if (!variants[i]->body || !variants[i]->body->body)
       die("%s: the parsed text has no body", c->path);
-    close_function(c, t, variants[i]->body, variants[i]->body);
+    close_function(c, t, variants[i]->body, variants[i]->body, 0);
   }
   return t;
 }

@@ -9,14 +9,15 @@
 ** level follows the order of statements; what is assigned under a condition has the condition's
 ** level too.  Control has a level as well: the conditions around a place, and the returns, breaks
 ** and continues before it. Functions that hold a barrier or a lane operation are followed into at
-** each call, with the levels of that call. */
+** each call, with the levels of that call; the same call a second time has the same outcome.  A loop
+** is gone through until nothing changes: levels only rise, so that comes. */
 #include "body/reading.h"
 
 #include <string.h>
 
 typedef unsigned char Level;
 enum { GROUP, WAVE_WIDE, LANE_OWN }; /* levels */
-enum { PASSES = 16, CALLS = 32 };
+enum { STEPS_MILLION = 5 }; /* of following one body; the library's own take some thousand */
 
 typedef struct Loop {
   Level left, skipped;
@@ -34,11 +35,11 @@ typedef struct Frame {
   const Node *left_at; /* the return or break that made control differ */
   const Node *call;    /* in the caller */
   const struct Frame *caller;
-  int depth;
   bool quiet; /* faults were given at the call */
 } Frame;
 
 static Level eval(Frame *r, Node *n, Level control);
+static Level new_level(Frame *r, Node *n, Level control);
 static void run(Frame *r, Node *n, Level control);
 
 static Level most(Level x, Level y) {
@@ -212,44 +213,68 @@ static bool takes_place(const Decl *param) {
   return type_space(to) == 0 && !clang_isConstQualifiedType(to);
 }
 
-static void give_back(Frame *r, const Function *f, const Node *n, const Level *values,
+/* values: of the parameters afterwards; NULL: all are x. */
+static void give_back(Frame *r, const Function *f, const Node *n, const Level *values, Level x,
                       Level control) {
   for (int i = 0; i + 1 < n->count && i < f->param_count; i++)
     if (takes_place(f->params[i])) {
       const Decl *d = node_base(n->child[i + 1]);
       if (d && (d->kind == DECL_VARIABLE || d->kind == DECL_PARAMETER) && d->function == r->f)
-        r->of[d->slot] = most(r->of[d->slot], most(values[i], now(r, control)));
+        r->of[d->slot] = most(r->of[d->slot], most(values ? values[i] : x, now(r, control)));
     }
 }
 
-static Level follow(Frame *r, const Function *f, Node *n, const Level *args, Level control,
-                    bool quiet) {
-  Level *of = arena_alloc(r->c->a, (size_t)f->slot_count + 1);
-  Frame own = {
-      .c = r->c, .f = f, .of = of, .call = n, .caller = r, .depth = r->depth + 1, .quiet = quiet};
-  for (int i = 0; i + 1 < n->count && i < f->param_count; i++) of[f->params[i]->slot] = args[i];
-  run(&own, f->body, quiet ? GROUP : now(r, control));
-  Level values[MAX_ARGS] = {0};
-  for (int i = 0; i < f->param_count && i < MAX_ARGS; i++) values[i] = of[f->params[i]->slot];
-  give_back(r, f, n, values, control);
-  return own.result;
+/* A function that was followed: with what, and what came of it. */
+typedef struct Followed {
+  int turn;
+  Level control, result;
+  bool quiet;
+  const Level *args, *values; /* of the parameters, before and after */
+  struct Followed *next;
+} Followed;
+
+static const Followed *followed_before(const Check *c, const Function *f, const Level *args,
+                                       Level control, bool quiet) {
+  for (const Followed *x = f->followed; x; x = x->next)
+    if (x->turn == c->turn && x->control == control && x->quiet == quiet &&
+        memcmp(x->args, args, (size_t)f->param_count) == 0)
+      return x;
+  return NULL;
+}
+
+/* args: one for each parameter. */
+static Level follow(Frame *r, Function *f, Node *n, const Level *args, Level control, bool quiet) {
+  Check *c = r->c;
+  const Level inner = quiet ? GROUP : now(r, control);
+  const Followed *known = followed_before(c, f, args, inner, quiet);
+  if (!known) {
+    Level *of = arena_alloc(c->a, (size_t)f->slot_count + 1),
+          *values = arena_alloc(c->a, (size_t)f->param_count + 1);
+    Frame own = {.c = c, .f = f, .of = of, .call = n, .caller = r, .quiet = quiet};
+    for (int i = 0; i < f->param_count; i++) of[f->params[i]->slot] = args[i];
+    run(&own, f->body, inner);
+    for (int i = 0; i < f->param_count; i++) values[i] = of[f->params[i]->slot];
+    Followed *x = arena_alloc(c->a, sizeof *x);
+    *x = (Followed){c->turn, inner, own.result, quiet, args, values, f->followed};
+    known = f->followed = x;
+  }
+  give_back(r, f, n, known->values, GROUP, control);
+  return known->result;
 }
 
 static Level call(Frame *r, Node *n, Level control) {
-  const Function *f = n->decl->function;
-  Level args[MAX_ARGS] = {0}, all = GROUP;
-  for (int i = 1; i < n->count; i++) {
-    const Level x = eval(r, n->child[i], control);
-    if (i - 1 < MAX_ARGS) args[i - 1] = x;
-    all = most(all, x);
+  Function *f = n->decl->function;
+  const int given = n->count - 1, room = given > f->param_count ? given : f->param_count;
+  Level *args = arena_alloc(r->c->a, (size_t)room + 1), all = GROUP;
+  for (int i = 0; i < given; i++) {
+    args[i] = eval(r, n->child[i + 1], control);
+    all = most(all, args[i]);
   }
   const bool faulty = check_call(r, n, f->name, f->barrier, f->lane_op, control);
-  if (!f->body) return word_level(r, f->name, args, n->count - 1);
-  if ((!f->barrier && !f->lane_op) || r->depth >= CALLS) {
+  if (!f->body) return word_level(r, f->name, args, given);
+  if (!f->barrier && !f->lane_op) {
     const Level x = most(all, words_level(r->c, f->index_words));
-    Level values[MAX_ARGS];
-    memset(values, x, sizeof values);
-    give_back(r, f, n, values, control);
+    give_back(r, f, n, NULL, x, control);
     return by_contract(f->name, x);
   }
   return by_contract(f->name, follow(r, f, n, args, control, r->quiet || faulty));
@@ -263,7 +288,25 @@ static Level choice(Frame *r, Node *n, Level control) {
   return x;
 }
 
+/* Goes into an expression or a statement: false, and that was told, when it is too deep, or this
+** takes too long. */
+static bool step_into(Frame *r, const Node *n) {
+  Check *c = r->c;
+  const int most = STEPS_MILLION * 1000000;
+  if (c->steps > most) return false;
+  if (c->steps++ < most) return down_from(c, n);
+  FAULT(c, n->at, D_BODY_STEPS, STEPS_MILLION);
+  return false;
+}
+
 static Level eval(Frame *r, Node *n, Level control) {
+  if (!step_into(r, n)) return LANE_OWN;
+  const Level x = new_level(r, n, control);
+  r->c->down--;
+  return x;
+}
+
+static Level new_level(Frame *r, Node *n, Level control) {
   Level x = GROUP;
   switch (n->kind) {
   case CXCursor_DeclRefExpr: return name_level(r, n);
@@ -340,7 +383,7 @@ static void loop(Frame *r, Node *n, Level control) {
     for (int i = 0; i + 1 < n->header; i++) run(r, n->child[i], control);
   r->loop = &own;
   Level stays = GROUP;
-  for (int pass = 0; pass < PASSES; pass++) {
+  for (;;) {
     const Level *before = copy_levels(r);
     const Level left = own.left, cond_before = stays, returned = r->returned;
     if (n->kind == CXCursor_DoStmt && n->body) run(r, n->body, most(control, stays));
@@ -385,7 +428,15 @@ static void leave(Frame *r, const Node *n, Level control) {
   if (here > GROUP) r->left_at = n;
 }
 
+static void run_inside(Frame *r, Node *n, Level control);
+
 static void run(Frame *r, Node *n, Level control) {
+  if (!step_into(r, n)) return;
+  run_inside(r, n, control);
+  r->c->down--;
+}
+
+static void run_inside(Frame *r, Node *n, Level control) {
   switch (n->kind) {
   case CXCursor_IfStmt: branch(r, n, control); return;
   case CXCursor_ForStmt:
@@ -421,6 +472,7 @@ void check_uniform(Check *c) {
   for (const Function *f = c->tree->functions; f; f = f->next) {
     if (!f->is_body || (!f->barrier && !f->lane_op)) continue;
     variant_set(c, f->variant);
+    c->steps = 0;
     Frame r = {.c = c, .f = f, .of = arena_alloc(c->a, (size_t)f->slot_count + 1)};
     run(&r, f->body, GROUP);
   }

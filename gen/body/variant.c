@@ -18,6 +18,7 @@ bool ports_agree(const Kernel *k, const Port *a, const Port *b) {
 
 void variant_set(Check *c, const Variant *v) {
   const Kernel *k = c->k;
+  c->turn++;
   c->instance = v->instance;
   c->wave = v->wave;
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = {0};

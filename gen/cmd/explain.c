@@ -44,11 +44,11 @@ static Line *text_lines(Arena *a, const char *text, const char *own, int *count)
   int line = 0;
   for (const char *s = text; *s;) {
     const int len = (int)strcspn(s, "\n");
-    char name[1024];
-    int number;
+    int number, start = 0;
     lines[at] = (Line){s, len, NULL, 0};
-    if (sscanf(s, "#line %d \"%1023[^\"\n]\"", &number, name) == 2) {
-      file = strcmp(name, own) == 0 ? NULL : arena_strdup(a, name);
+    if (sscanf(s, "#line %d \"%n", &number, &start) == 1 && start > 0) {
+      const char *name = arena_strndup(a, s + start, strcspn(s + start, "\"\n"));
+      file = strcmp(name, own) == 0 ? NULL : name;
       line = number;
     } else if (file) {
       lines[at].file = file;

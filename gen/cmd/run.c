@@ -254,10 +254,9 @@ static int run(Arena *a, const Library *l, const LibraryOptions *lo, const Optio
                uint64_t seed, int repeat) {
   const Kernel *k = library_kernel(l, o->operands[0], NULL);
   if (!k) {
-    const char *names[256];
-    int count = 0;
-    for (int i = 0; i < l->spec->kernel_count && count < 256; i++)
-      names[count++] = l->spec->kernels[i]->name;
+    const int count = l->spec->kernel_count;
+    const char **names = arena_alloc(a, (size_t)count * sizeof *names);
+    for (int i = 0; i < count; i++) names[i] = l->spec->kernels[i]->name;
     const char *near = nearest_name(o->operands[0], names, count);
     if (near)
       return usage_error(&command, "there is no kernel '%s'; did you mean '%s'?", o->operands[0],

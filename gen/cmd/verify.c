@@ -195,7 +195,7 @@ static void diagnostics_found(Verify *v, const Diags *d) {
   char *said = NULL;
   size_t bytes = 0;
   FILE *out = open_memstream(&said, &bytes);
-  if (out == NULL) die("out of memory");
+  if (out == NULL) exhausted("a finding's text");
   diags_print(d, out, false);
   fclose(out);
   const char *from = said;
@@ -285,6 +285,9 @@ static int read_options(Verify *v, const LibraryOptions *lo, const Options *o,
   const int status = read_stages(v, option_value(&command, o, "only"));
   if (status != EXIT_FINE) return status;
   if (targets != NULL) v->only_targets = words_of(v->arena, targets);
+  for (int i = 0; targets != NULL && v->only_targets[i] != NULL; i++)
+    if (i == MAX_TRIED)
+      return usage_error(&command, "--target takes at most %d targets", MAX_TRIED);
   const long made = more != NULL ? strtol(more, NULL, 10) : 0;
   if (more != NULL && (made < 1 || made > 1000))
     return usage_error(&command, "--more takes a number from 1 to 1000; not '%s'", more);
@@ -299,7 +302,7 @@ static int read_options(Verify *v, const LibraryOptions *lo, const Options *o,
     return usage_error(&command, "--jobs takes a number from 1 to %d; not '%s'", MAX_JOBS, jobs);
   v->jobs = count < 1 ? 1 : count > MAX_JOBS ? MAX_JOBS : (int)count;
   v->compilers = compilers_open(v->templates, v->roots);
-  if (v->compilers == NULL) die("out of memory");
+  if (v->compilers == NULL) exhausted("the list of compilers");
   if (with != NULL) {
     v->only_tools = words_of(v->arena, with);
     const int known = check_names(v, lo, "with", v->only_tools);
@@ -327,7 +330,6 @@ int cmd_verify(int argc, char **argv) {
   status = read_options(&v, &lo, &o, &required);
   if (status == EXIT_FINE) status = verify(&v, &lo, &o, required);
   compilers_close(v.compilers);
-  free(v.findings);
   arena_free(a);
   return status;
 }

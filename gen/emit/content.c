@@ -29,7 +29,7 @@ static char *find_stamp(const char *text, size_t len) {
 static void stamp_digits(const char *text, size_t len, const char *stamp,
                          char digits[STAMP_DIGITS + 1]) {
   XXH3_state_t *state = XXH3_createState();
-  if (!state) die("out of memory");
+  if (!state) exhausted("the hash of a text");
   const size_t before = (size_t)(stamp - text);
   XXH3_128bits_reset(state);
   XXH3_128bits_update(state, text, before);

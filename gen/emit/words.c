@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-typedef struct Needs { unsigned words; int count; int shared[64]; } Needs;
+typedef struct Needs { unsigned words; int count, room; int *shared; } Needs;
 
-static Needs needs_of(const Facts *f, const Token *name) {
+static Needs needs_of(Arena *a, const Facts *f, const Token *name) {
   Needs n = {0};
   for (int i = 0; i < f->lib_count; i++) {
     const LibFunction *lib = &f->lib[i];
@@ -21,7 +21,9 @@ static Needs needs_of(const Facts *f, const Token *name) {
     for (int j = 0; j < lib->shared_count; j++) {
       bool known = false;
       for (int m = 0; m < n.count; m++) known = known || n.shared[m] == lib->shared[j];
-      if (!known && n.count < 64) n.shared[n.count++] = lib->shared[j];
+      if (known) continue;
+      GROW(a, n.shared, n.count, n.room);
+      n.shared[n.count++] = lib->shared[j];
     }
   }
   return n;
@@ -101,15 +103,16 @@ static int definition_start(const Token *t, int n) {
              : i;
 }
 
+/* NULL: it is no word of the backend's. */
+static const char *spelling_of(const Emit *e, const Token *name) {
+  for (int i = 0; i < e->b->spell_count; i++)
+    if (token_is(name, e->b->spell[i].name)) return e->b->spell[i].text;
+  return NULL;
+}
+
 /* A name that may be a word: put as spelled.  Returns how many tokens were taken. */
 static int put_name(Emit *e, Buf *out, const Token *t, int i, int n, bool member) {
-  char word[64];
-  const char *spelling = NULL;
-  if (!member && t[i].len < (int)sizeof word) {
-    memcpy(word, t[i].s, (size_t)t[i].len);
-    word[t[i].len] = '\0';
-    spelling = pair_find(e->b->spell, e->b->spell_count, word);
-  }
+  const char *spelling = member ? NULL : spelling_of(e, &t[i]);
   if (spelling == NULL) {
     buf_put(out, t[i].s, (size_t)t[i].len);
     return 1;
@@ -123,9 +126,9 @@ static int put_name(Emit *e, Buf *out, const Token *t, int i, int n, bool member
 }
 
 void emit_words(Emit *e, Buf *out, const char *text, size_t len, const LibFunction *owner) {
-  int n, depth = 0, pending_count = 0, braces = 0;
+  int n, depth = 0, pending_count = 0, pending_room = 0, braces = 0;
   const Token *t = lex(e->a, text, len, &n);
-  Pending pending[64];
+  Pending *pending = NULL;
   const int start = owner != NULL && !owner->is_type ? definition_start(t, n) : -1;
   const Token *last = NULL; /* the last significant token */
 
@@ -162,9 +165,11 @@ void emit_words(Emit *e, Buf *out, const char *text, size_t len, const LibFuncti
     }
     const int open = after_template_arguments(t, token_from(t, n, i + 1), n);
     if (!member && open < n && token_is(&t[open], "(")) {
-      const Needs needs = needs_of(e->f, &t[i]);
-      if ((needs.words != 0 || needs.count > 0) && pending_count < 64)
+      const Needs needs = needs_of(e->a, e->f, &t[i]);
+      if (needs.words != 0 || needs.count > 0) {
+        GROW(e->a, pending, pending_count, pending_room);
         pending[pending_count++] = (Pending){depth + 1, owner != NULL && braces == 0, true, needs};
+      }
     }
     i += put_name(e, out, t, i, n, member);
   }

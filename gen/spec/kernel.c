@@ -382,8 +382,7 @@ void spec_kernel_read(SpecRun *run, const SpecHead *head, int table) {
   lua_settop(run->L, base);
   spec_kernel_check(r, top);
   for (int i = 0; i < k->port_count; i++) port_launchable(run->a, k, &k->ports[i]);
-  run->kernels =
-      spec_grow(run->a, run->kernels, run->kernel_count, &run->kernel_room, sizeof(Kernel *));
+  GROW(run->a, run->kernels, run->kernel_count, run->kernel_room);
   run->kernels[run->kernel_count++] = k;
   arena_free(run->scratch);
   run->scratch = arena_new();

@@ -56,8 +56,7 @@ static int64_t place_here(SpecRun *run) {
   const Place at = spec_here(run), *last = run->place_count ? &run->places[run->place_count - 1]
                                                             : NULL;
   if (!last || last->line != at.line || strcmp(last->file, at.file) != 0) {
-    run->places =
-        spec_grow(run->a, run->places, run->place_count, &run->place_room, sizeof *run->places);
+    GROW(run->a, run->places, run->place_count, run->place_room);
     run->places[run->place_count++] = at;
   }
   return run->place_count - 1;
@@ -239,8 +238,7 @@ static int variable(lua_State *L) {
     return poison_index(L);
   }
   spec_charge(run, sizeof *run->variables + len + 1);
-  run->variables = spec_grow(run->a, run->variables, run->variable_count, &run->variable_room,
-                             sizeof *run->variables);
+  GROW(run->a, run->variables, run->variable_count, run->variable_room);
   run->variables[run->variable_count] =
       (SpecVariable){ (kg_symbol_kind)lua_tointeger(L, lua_upvalueindex(1)),
                       arena_strndup(run->a, name, len), spec_here(run) };

@@ -108,8 +108,6 @@ typedef struct SpecRun {
 /* ---- run.c ------------------------------------------------------------------------------ */
 
 SpecRun *spec_run(lua_State *L);
-/* Grows an arena-owned list by one; the entry is new and zero. */
-void *spec_grow(Arena *a, void *list, int count, int *room, size_t size);
 /* The line of the specification that is being run. */
 Place spec_here(SpecRun *run);
 /* Ends the run, for the first reason there is. */

@@ -7,14 +7,6 @@
 
 SpecRun *spec_run(lua_State *L) { return *(SpecRun **)lua_getextraspace(L); }
 
-void *spec_grow(Arena *a, void *list, int count, int *room, size_t size) {
-  if (count < *room) return list;
-  *room = *room ? *room * 2 : 16;
-  void *larger = arena_alloc(a, (size_t)*room * size);
-  if (count) memcpy(larger, list, (size_t)count * size);
-  return larger;
-}
-
 Place spec_here(SpecRun *run) {
   Place at = { run->file, 0, 0 };
   lua_Debug ar;

@@ -55,7 +55,7 @@ void spec_set_read(SpecRun *run, Place at, int table) {
   read_kernels(&r, top, p);
   lua_settop(run->L, base);
   if (p->name == NULL) return;
-  run->sets = spec_grow(run->a, run->sets, run->set_count, &run->set_room, sizeof(KernelSet *));
+  GROW(run->a, run->sets, run->set_count, run->set_room);
   run->sets[run->set_count++] = p;
 }
 

@@ -105,8 +105,7 @@ SpecSource *spec_source_read(SpecRun *run, const char *path) {
   s->real = arena_strdup(run->a, real ? real : path);
   free(real);
   find_lines(run->a, s);
-  run->sources =
-      spec_grow(run->a, run->sources, run->source_count, &run->source_room, sizeof *run->sources);
+  GROW(run->a, run->sources, run->source_count, run->source_room);
   run->sources[run->source_count++] = s;
   return is_text(run, s) ? s : NULL;
 }

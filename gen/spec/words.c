@@ -55,7 +55,7 @@ static int kernel(lua_State *L) {
   head->at = at;
   for (int i = 0; i < run->source_count; i++)
     if (strcmp(run->sources[i]->path, at.file) == 0) head->source = run->sources[i];
-  run->heads = spec_grow(run->a, run->heads, run->head_count, &run->head_room, sizeof(SpecHead *));
+  GROW(run->a, run->heads, run->head_count, run->head_room);
   run->heads[run->head_count++] = head;
   SpecHead **box = lua_newuserdatauv(L, sizeof *box, 0);
   *box = head;

@@ -27,12 +27,7 @@ static int expr_index(const Tables *t, const kg_expr *e) {
 
 static void add_expr(Tables *t, const kg_expr *e) {
   if (expr_index(t, e) >= 0) return;
-  if (t->count == t->room) {
-    t->room = t->room ? t->room * 2 : 32;
-    const kg_expr **list = arena_alloc(t->a, (size_t)t->room * sizeof *list);
-    if (t->count) memcpy(list, t->list, (size_t)t->count * sizeof *list);
-    t->list = list;
-  }
+  GROW(t->a, t->list, t->count, t->room);
   buf_puts(t->b, "/* ");
   put_c_comment(t->b, e->text);
   buf_printf(t->b, " */\nstatic const kg_step %s_e%d[] = {", t->k->name, t->count);

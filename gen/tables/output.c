@@ -65,12 +65,7 @@ typedef struct Walk { /* files under the output folder, as paths below it */
 } Walk;
 
 static void walk_add(Walk *w, const char *path) {
-  if (w->count == w->room) {
-    w->room = w->room ? w->room * 2 : 64;
-    const char **list = arena_alloc(w->a, (size_t)w->room * sizeof *list);
-    if (w->count) memcpy(list, w->list, (size_t)w->count * sizeof *list);
-    w->list = list;
-  }
+  GROW(w->a, w->list, w->count, w->room);
   w->list[w->count++] = path;
 }
 
@@ -82,11 +77,12 @@ static bool is_temporary(const char *name) {
   return *mark && mark[strspn(mark, "0123456789")] == 0;
 }
 
-static void walk(Walk *w, const char *below, int depth, bool temporaries) {
+/* The entries of one folder: files to w, folders to `inner`. */
+static void look_into(Walk *w, Walk *inner, const char *below, bool temporaries) {
   const char *path = *below ? arena_printf(w->a, "%s/%s", w->folder, below) : w->folder;
   /* another specification's output folder, when this one's is above it, is none of our business */
-  if (depth > 0 && access(arena_printf(w->a, "%s/kernels.json", path), F_OK) == 0) return;
-  DIR *dir = depth < 8 ? opendir(path) : NULL;
+  if (*below && access(arena_printf(w->a, "%s/kernels.json", path), F_OK) == 0) return;
+  DIR *dir = opendir(path);
   if (!dir) return;
   for (struct dirent *e; (e = readdir(dir)) != NULL;) {
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
@@ -95,11 +91,17 @@ static void walk(Walk *w, const char *below, int depth, bool temporaries) {
     struct stat s;
     if (lstat(arena_printf(w->a, "%s/%s", w->folder, name), &s) != 0) continue;
     if (S_ISDIR(s.st_mode) && e->d_name[0] != '.')
-      walk(w, name, depth + 1, temporaries);
+      walk_add(inner, name);
     else if (!S_ISDIR(s.st_mode) && (temporaries ? is_temporary(e->d_name) : e->d_name[0] != '.'))
       walk_add(w, name);
   }
   closedir(dir);
+}
+
+static void walk(Walk *w, bool temporaries) {
+  Walk inner = {.a = w->a};
+  look_into(w, &inner, "", temporaries);
+  for (int i = 0; i < inner.count; i++) look_into(w, &inner, inner.list[i], temporaries);
 }
 
 static int by_text(const void *x, const void *y) {
@@ -113,7 +115,7 @@ enum { OTHERS = sizeof others / sizeof *others };
 /* Files that no output accounts for, sorted. */
 static Walk orphans(Arena *a, const Library *l, const char *folder) {
   Walk all = {.a = a, .folder = folder};
-  walk(&all, "", 0, false);
+  walk(&all, false);
   const char **known = arena_alloc(a, (size_t)(l->output_count + OTHERS) * sizeof *known);
   int known_count = 0;
   for (int i = 0; i < l->output_count; i++) known[known_count++] = l->outputs[i].path;
@@ -359,7 +361,7 @@ static int lock_folder(Arena *a, const char *folder) {
     return -1;
   }
   Walk left = {.a = a, .folder = folder};
-  walk(&left, "", 0, true);
+  walk(&left, true);
   for (int i = 0; i < left.count; i++) unlink(joined(a, folder, left.list[i]));
   return fd;
 }

@@ -7,7 +7,7 @@
 
 /* "[3, 17]": where element i stands in a row-contiguous tensor. */
 static const char *place(Arena *a, const ref_tensor *t, int64_t i) {
-  int64_t at[8];
+  int64_t at[MAX_RANK];
   for (int d = t->rank - 1; d >= 0; d--) {
     at[d] = i % t->shape[d];
     i /= t->shape[d];

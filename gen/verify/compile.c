@@ -28,10 +28,12 @@ static int target_wave(const char *target) {
 }
 
 static void tool_targets(Verify *v, VerifyTool *t, Compiler *c) {
-  for (int i = 0; v->only_targets == NULL && i < compiler_target_count(c) && i < MAX_TRIED; i++)
+  for (int i = 0; v->only_targets == NULL && i < compiler_target_count(c); i++) {
+    if (t->target_count == MAX_TRIED) die("verify.h has no room for the target %d", i);
     t->targets[t->target_count++] = compiler_target(c, i);
+  }
   for (int i = 0; v->only_targets != NULL && v->only_targets[i] != NULL; i++)
-    if (t->target_count < MAX_TRIED && compiler_knows(c, v->only_targets[i]))
+    if (compiler_knows(c, v->only_targets[i]))
       t->targets[t->target_count++] =
           (CompilerTarget){v->only_targets[i], target_wave(v->only_targets[i])};
 }
@@ -70,7 +72,6 @@ void verify_compile_tools(Verify *v) {
     const char *why = NULL;
     if (!has_port(v, compiler_backend(c)) || !verify_wants(v, compiler_name(c))) continue;
     VerifyTool *t = verify_tool(v, VERIFY_COMPILE, compiler_name(c), compiler_backend(c));
-    if (t == NULL) return;
     t->compiler = i;
     if (!compiler_ready(c, &why)) {
       t->why = arena_strdup(v->arena, why);

@@ -21,8 +21,8 @@ static const char *const spaces[] = { "device", "threadgroup", "constant", "thre
                                       "threadgroup_imageblock" };
 
 typedef struct Types {
-  int count;
-  const Token *name[512];
+  int count, room;
+  const Token **name;
 } Types;
 
 typedef struct Text {
@@ -78,7 +78,7 @@ static int significant(const Token *all, int count, const Token **out) {
 }
 
 /* `struct X`, `class X`, `typename X`, `using X`, `typedef ... X;` each make a name a type's. */
-static void find_types(const Token *const *t, int count, Types *types) {
+static void find_types(Arena *a, const Token *const *t, int count, Types *types) {
   static const char *const makers[] = { "struct", "class", "typename", "enum", "union",
                                         "using" };
   for (int i = 0; i + 1 < count; i++) {
@@ -88,8 +88,9 @@ static void find_types(const Token *const *t, int count, Types *types) {
       while (end + 1 < count && !token_is(t[end + 1], ";")) end++;
       name = t[end];
     }
-    if (name != NULL && name->kind == TOK_NAME && types->count < 512)
-      types->name[types->count++] = name;
+    if (name == NULL || name->kind != TOK_NAME) continue;
+    GROW(a, types->name, types->count, types->room);
+    types->name[types->count++] = name;
   }
 }
 
@@ -419,7 +420,7 @@ char *metal_fault(const kg_source *source, const char *log) {
   const Token **t = arena_alloc(x.a, sizeof *t * (size_t)(x.all_count + 1));
   x.count = significant(x.all, x.all_count, t);
   x.t = t;
-  find_types(t, x.count, &x.types);
+  find_types(x.a, t, x.count, &x.types);
   drop_variables(t, x.count, &x.types);
   check_warnings(&x, log != NULL ? log : "");
   check_pragmas(&x);

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "verify/compilers_own.h"
 
 struct Nvrtc {
   void *handle;
   char *title;
-  int arch_count, archs[64];
+  int arch_count, *archs;
   int (*version)(int *major, int *minor);
   int (*arch_number)(int *count);
   int (*supported)(int *archs);
@@ -66,7 +67,9 @@ Nvrtc *nvrtc_open(char *title, size_t bytes, const char **why) {
       n->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
   if (n == NULL || n->handle == NULL || !find_functions(n) || n->version(&major, &minor) != 0 ||
-      n->arch_number(&n->arch_count) != 0 || n->arch_count > 64 || n->supported(n->archs) != 0) {
+      n->arch_number(&n->arch_count) != 0 || n->arch_count < 1 ||
+      (n->archs = calloc((size_t)n->arch_count, sizeof *n->archs)) == NULL ||
+      n->supported(n->archs) != 0) {
     nvrtc_close(n);
     return NULL;
   }
@@ -77,6 +80,7 @@ Nvrtc *nvrtc_open(char *title, size_t bytes, const char **why) {
 
 void nvrtc_close(Nvrtc *n) {
   if (n != NULL && n->handle != NULL) dlclose(n->handle);
+  if (n != NULL) free(n->archs);
   free(n);
 }
 
@@ -87,22 +91,22 @@ bool nvrtc_knows(const Nvrtc *n, const char *target) {
   return false;
 }
 
-enum { MAX_OPTIONS = 32 };
-
 static int build(Nvrtc *n, const kg_source *source, const char *target, Compiled *r) {
-  char arch[64];
-  const char *option[MAX_OPTIONS];
-  int options = 0;
+  Arena *a = arena_new();
+  const char **option = NULL;
+  int options = 0, room = 0;
   void *program = NULL;
-  for (const char *const *o = source->options; o != NULL && *o != NULL && options < MAX_OPTIONS - 1;
-       o++)
+  for (const char *const *o = source->options; o != NULL && *o != NULL; o++) {
+    GROW(a, option, options, room);
     option[options++] = *o;
-  snprintf(arch, sizeof arch, "--gpu-architecture=%s", target);
-  option[options++] = arch;
+  }
+  GROW(a, option, options, room);
+  option[options++] = arena_printf(a, "--gpu-architecture=%s", target);
 
   int result = n->create(&program, source->text, source->file, 0, NULL, NULL);
-  if (result != 0) return result;
-  result = n->compile(program, options, option);
+  if (result == 0) result = n->compile(program, options, option);
+  arena_free(a);
+  if (program == NULL) return result;
   size_t bytes = 0;
   if (n->log_size(program, &bytes) == 0 && bytes > 1 && (r->log = calloc(1, bytes + 1)) != NULL)
     n->log(program, r->log);

@@ -28,7 +28,7 @@ typedef struct Kept {
 struct References {
   Arena *arena;
   const Spec *spec;
-  const char *templates;
+  const char *templates, *language;
   Kept *kept;
 };
 
@@ -37,6 +37,7 @@ References *references_open(Arena *a, const Spec *spec, const char *templates) {
   r->arena = a;
   r->spec = spec;
   r->templates = templates;
+  r->language = arena_printf(a, "%s/language", templates);
   return r;
 }
 
@@ -47,7 +48,7 @@ void references_close(References *r) {
 }
 
 /* Runs one compiler.  False: it is not there; else *of says what became of it. */
-static bool compile_with(const char *compiler, const char *includes, const char *folder,
+static bool compile_with(const char *compiler, const References *refs, const char *folder,
                          const char *source, const char *object, kg_child_outcome *of) {
   const char *const argv[] = {compiler,
                               "-std=c11",
@@ -57,9 +58,11 @@ static bool compile_with(const char *compiler, const char *includes, const char 
                               "-fPIC",
                               "-shared",
                               "-I",
-                              includes,
+                              refs->templates, /* "lib/ref/philox.h" */
                               "-I",
-                              folder,
+                              refs->language, /* "reference.h" */
+                              "-I",
+                              folder, /* "model/dtype.def" */
                               "-o",
                               object,
                               source,
@@ -104,13 +107,12 @@ static void build(References *refs, Reference *r) {
   const char *object = arena_printf(a, "%s/reference.so", folder),
              *model = arena_printf(a, "%s/model", folder),
              *dtypes = arena_printf(a, "%s/dtype.def", model);
-  const char *language = arena_printf(a, "%s/language", refs->templates);
   kg_child_outcome of;
   bool found = false;
   const bool ready = mkdir(model, 0700) == 0 && put_dtypes(dtypes);
   const int error = errno;
   for (int i = 0; ready && i < COMPILERS && !found; i++) {
-    found = compile_with(compilers[i], language, folder, r->path, object, &of);
+    found = compile_with(compilers[i], refs, folder, r->path, object, &of);
     if (!found) kg_child_outcome_free(&of);
   }
   if (!ready) r->why = arena_printf(a, "%s cannot be written: %s", dtypes, strerror(error));

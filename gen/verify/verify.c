@@ -23,7 +23,7 @@ bool verify_wants(const Verify *v, const char *tool) {
 }
 
 VerifyTool *verify_tool(Verify *v, VerifyStage stage, const char *name, const char *backend) {
-  if (v->tool_count == MAX_TOOLS) return NULL;
+  if (v->tool_count == MAX_TOOLS) die("verify.h has no room for the tool %s", name);
   VerifyTool *t = &v->tools[v->tool_count++];
   *t = (VerifyTool){.stage = stage, .name = name, .backend = backend, .title = "", .brief = name};
   return t;
@@ -93,15 +93,11 @@ void verify_found(Verify *v, VerifyStage stage, int job, const Kernel *k, const 
   va_start(args, format);
   const int len = vasprintf(&text, format, args);
   va_end(args);
-  if (len < 0) die("out of memory");
+  if (len < 0) exhausted("a finding's text");
   for (int end = len; end > 0 && (text[end - 1] == '\n' || text[end - 1] == ' ');) text[--end] = 0;
   pthread_mutex_lock(&v->lock);
-  if (v->finding_count == v->finding_room) {
-    v->finding_room = v->finding_room > 0 ? 2 * v->finding_room : 64;
-    v->findings = realloc(v->findings, (size_t)v->finding_room * sizeof *v->findings);
-    if (v->findings == NULL) die("out of memory");
-  }
   Arena *a = v->arena;
+  GROW(a, v->findings, v->finding_count, v->finding_room);
   VerifyFinding *f = &v->findings[v->finding_count];
   *f = (VerifyFinding){.stage = stage, .job = job, .serial = v->finding_count++};
   f->kernel = k == NULL ? NULL : k->name;
@@ -231,7 +227,7 @@ static void do_jobs(kg_work *work, unsigned part) {
   int at = -1;
   if (part > 0 && q->work->stage == VERIFY_COMPILE) {
     w.compilers = compilers_open(v->templates, v->roots);
-    if (w.compilers == NULL) die("out of memory");
+    if (w.compilers == NULL) exhausted("the list of compilers");
   }
   for (int job; (job = next_job(q, &q->threads[part], &at)) >= 0;) q->work->job(&w, job);
   if (w.compilers != v->compilers) compilers_close(w.compilers);

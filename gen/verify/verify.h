@@ -18,7 +18,9 @@
 #include "passes.h"
 #include "verify/trial.h"
 
-enum { MAX_TOOLS = 32, MAX_TRIED = 16, MAX_JOBS = 64 };
+/* MAX_TOOLS: every compiler, every device of every backend at each width, plain and checked, and the
+** ledger.  MAX_TRIED: more are not to be named with --target. */
+enum { MAX_TOOLS = 16 + 2 * WAVES * MAX_BACKENDS, MAX_TRIED = 32, MAX_JOBS = 64 };
 
 typedef enum VerifyStage {
   VERIFY_STATIC,
@@ -62,7 +64,7 @@ typedef struct VerifyRow {
   int kernel_index, port_index, instance_index;
   int first; /* the port's first row, which is where refusals are counted */
   int wanted[MAX_TOOLS], good[MAX_TOOLS]; /* targets compiled for, cases run */
-  unsigned compiled[MAX_TOOLS];           /* targets, as bits */
+  uint32_t compiled[MAX_TOOLS];           /* targets, as bits */
   int refusals[MAX_TOOLS], refused[MAX_TOOLS];
   bool measured, judged, inexact;
   double share, error, tolerance; /* the worst output's error, its tolerance, one by the other */
@@ -118,7 +120,7 @@ bool verify_named(const char *const *words, const char *name);
 /* False when --with names others only. */
 bool verify_wants(const Verify *v, const char *tool);
 
-/* Adds a tool; NULL: there are too many. */
+/* Adds a tool. */
 VerifyTool *verify_tool(Verify *v, VerifyStage stage, const char *name, const char *backend);
 bool verify_usable(const Verify *v, int tool); /* it is there, and its stage is wanted */
 /* The row of an instance; NULL: the port is absent. */

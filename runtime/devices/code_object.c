@@ -90,7 +90,7 @@ static item next(reader *r) {
 
 static void skip_items(reader *r, item i, int depth) {
   const uint64_t inside = i.kind == ARRAY ? i.number : i.kind == MAP ? 2 * i.number : 0;
-  if (depth == MAX_DEPTH) r->bad = true;
+  if (inside > 0 && depth == MAX_DEPTH) r->bad = true;
   for (uint64_t n = 0; n < inside && !r->bad; n++) skip_items(r, next(r), depth + 1);
 }
 
@@ -212,6 +212,13 @@ kg_status kg_code_object_read(const void *bytes, size_t size, const char *entry,
   const reader root = find_metadata(bytes, size);
   if (root.at == NULL)
     return kg_fail(error, KG_DEVICE_FAILED, "%s: not a code object with AMD's metadata", entry);
+  reader all = root; /* to its end: what is asked of it below then finds what is there */
+  skip(&all);
+  if (all.bad)
+    return kg_fail(error, KG_DEVICE_FAILED,
+                   "%s: the code object's metadata is damaged, or nested more than %d deep: too deep "
+                   "to be checked",
+                   entry, MAX_DEPTH);
   read_target(root, facts->target, sizeof facts->target);
 
   reader kernels = find(root, "amdhsa.kernels");

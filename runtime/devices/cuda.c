@@ -229,8 +229,11 @@ static bool identify_nvrtc(const Nvrtc *nvrtc, char *identity, size_t bytes) {
   char name[128], builtins[4096];
   snprintf(name, sizeof name, "%s", slash + 1);
   if (snprintf(builtins, sizeof builtins, "%.*s/libnvrtc-builtins.so.%d.%d", (int)(slash - path),
-               path, nvrtc->major, nvrtc->minor) < (int)sizeof builtins)
-    kg_hash_file(hash, builtins); /* some releases have none */
+               path, nvrtc->major, nvrtc->minor) >= (int)sizeof builtins) {
+    kg_hash_end(hash, NULL);
+    return false;
+  }
+  kg_hash_file(hash, builtins); /* some releases have none */
   kg_hash_end(hash, digits);
   snprintf(identity, bytes, "NVRTC %d.%d (%s) %s", nvrtc->major, nvrtc->minor, name, digits);
   return true;
@@ -374,22 +377,24 @@ static kg_status cuda_synchronize(kg_device *device, kg_error *error) {
 static kg_status check_target(const kg_device *device, const Nvrtc *nvrtc, const char *kernel,
                               kg_error *error) {
   int count = 0;
-  if (nvrtc->GetNumSupportedArchs(&count) != NVRTC_OK || count <= 0 || count > 256) return KG_OK;
-  int targets[256];
-  if (nvrtc->GetSupportedArchs(targets) != NVRTC_OK) return KG_OK;
+  if (nvrtc->GetNumSupportedArchs(&count) != NVRTC_OK || count <= 0) return KG_OK;
+  int *const targets = calloc((size_t)count, sizeof *targets);
+  if (!targets) return kg_fail(error, KG_OUT_OF_MEMORY, "%s: no memory for NVRTC's targets", kernel);
+  bool known = nvrtc->GetSupportedArchs(targets) != NVRTC_OK; /* it will say so itself */
   char list[512] = "";
   size_t at = 0;
-  for (int i = 0; i < count && at < sizeof list; i++) {
+  for (int i = 0; i < count && !known; i++) {
     char one[24];
     snprintf(one, sizeof one, "sm_%d", targets[i]);
     /* sm_90a is sm_90 with what only that one GPU has; NVRTC lists the plain numbers */
     const size_t length = strlen(one);
-    if (strncmp(device->target, one, length) == 0 &&
-        strspn(device->target + length, "af") == strlen(device->target + length))
-      return KG_OK;
-    const int n = snprintf(list + at, sizeof list - at, "%s%s", i ? ", " : "", one);
-    at += n > 0 ? (size_t)n : 0;
+    known = strncmp(device->target, one, length) == 0 &&
+            strspn(device->target + length, "af") == strlen(device->target + length);
+    const size_t left = at < sizeof list ? sizeof list - at : 0; /* a sentence need not name all */
+    at += (size_t)snprintf(left ? list + at : NULL, left, "%s%s", i ? ", " : "", one);
   }
+  free(targets);
+  if (known) return KG_OK;
   return kg_fail(error, KG_BAD_TARGET, "%s: NVRTC %d.%d does not know the target %s; it knows %s",
                  kernel, nvrtc->major, nvrtc->minor, device->target, list);
 }

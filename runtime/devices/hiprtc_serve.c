@@ -126,12 +126,26 @@ static bool hiprtc_open(hiprtc *h, const kg_hiprtc_choice *choice, text *why) {
 
 /* ---- who it is ------------------------------------------------------------------------------- */
 
-#define MAX_FILES 32
-
 typedef struct files {
-  int count;
-  char *path[MAX_FILES];
+  size_t count, room;
+  char **path;
+  bool whole; /* none is missing */
 } files;
+
+static void add_file(files *f, const char *path) {
+  char *real = realpath(path, NULL);
+  if (f->count == f->room) {
+    const size_t room = f->room > 0 ? 2 * f->room : 16;
+    char **larger = realloc(f->path, room * sizeof *larger);
+    if (larger != NULL) f->path = larger, f->room = room;
+  }
+  if (real == NULL || f->count == f->room) {
+    f->whole = false;
+    free(real);
+  } else {
+    f->path[f->count++] = real;
+  }
+}
 
 /* The files whose content decides what a text is compiled to.  (The version is read from a file
 ** name, as hiprtcVersion says 9.0 in every release from 5.2 to 7.2.) */
@@ -148,10 +162,8 @@ static void collect_file(void *data, const char *path) {
   files *f = data;
   const char *base = base_name(path);
   for (size_t i = 0; i < sizeof toolchain_prefixes / sizeof *toolchain_prefixes; i++)
-    if (strncmp(base, toolchain_prefixes[i], strlen(toolchain_prefixes[i])) == 0 &&
-        f->count < MAX_FILES) {
-      char *real = realpath(path, NULL);
-      if (real != NULL) f->path[f->count++] = real;
+    if (strncmp(base, toolchain_prefixes[i], strlen(toolchain_prefixes[i])) == 0) {
+      add_file(f, path);
       break;
     }
 }
@@ -172,14 +184,11 @@ static bool hash_file(kg_hash *hash, const char *path) {
 }
 
 static void describe_files(const hiprtc *h, const char *chosen, text *out) {
-  files f = { 0 };
+  files f = { .whole = true };
   char line[2 * 4096];
-  if (chosen != NULL) { /* a library given by path need not have one of the names */
-    char *real = realpath(chosen, NULL);
-    if (real != NULL) f.path[f.count++] = real;
-  }
+  if (chosen != NULL) add_file(&f, chosen); /* by path, it need not have one of the names */
   kg_loaded_files(collect_file, &f);
-  qsort(f.path, (size_t)f.count, sizeof *f.path, by_base_name);
+  if (f.count > 0) qsort(f.path, f.count, sizeof *f.path, by_base_name);
 
   Dl_info at;
   void *compile;
@@ -196,8 +205,8 @@ static void describe_files(const hiprtc *h, const char *chosen, text *out) {
   }
   char digits[33];
   kg_hash *hash = kg_hash_new();
-  bool whole = hash != NULL && f.count > 0;
-  for (int i = 0; i < f.count; i++) {
+  bool whole = f.whole && hash != NULL && f.count > 0;
+  for (size_t i = 0; i < f.count; i++) {
     if (whole && (i == 0 || strcmp(f.path[i], f.path[i - 1]) != 0))
       whole = hash_file(hash, f.path[i]);
   }
@@ -206,7 +215,8 @@ static void describe_files(const hiprtc *h, const char *chosen, text *out) {
     snprintf(line, sizeof line, "hash %s\n", digits);
     text_puts(out, line);
   }
-  for (int i = 0; i < f.count; i++) free(f.path[i]);
+  for (size_t i = 0; i < f.count; i++) free(f.path[i]);
+  free(f.path);
 }
 
 static const char *const comgr_names[] = {

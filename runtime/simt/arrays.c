@@ -47,14 +47,36 @@ static Elf_Data *symbols_of(Elf *elf, GElf_Shdr *head) {
   return NULL;
 }
 
-size_t kg_simt_arrays(unsigned char *object, size_t size, uint64_t from, uint64_t to,
-                      kg_simt_array *arrays, size_t room) {
+bool kg_simt_more(void **items, size_t count, size_t *room, size_t bytes) {
+  if (count < *room) return true;
+#ifdef KGEN_HOSTILE /* never where it was, and with no room to spare */
+  const size_t wanted = count + 1;
+  void *grown = malloc(wanted * bytes);
+  if (grown && *items) {
+    memcpy(grown, *items, count * bytes);
+    memset(*items, 0xDD, count * bytes);
+    free(*items);
+  }
+#else
+  const size_t wanted = *room ? *room * 2 : 64;
+  if (wanted > SIZE_MAX / 2 / bytes) return false;
+  void *grown = realloc(*items, wanted * bytes);
+#endif
+  if (!grown) return false;
+  *items = grown, *room = wanted;
+  return true;
+}
+
+bool kg_simt_arrays(unsigned char *object, size_t size, uint64_t from, uint64_t to,
+                    kg_simt_array **arrays, size_t *count) {
   GElf_Shdr head;
   GElf_Sym symbol;
-  size_t count = 0;
+  size_t room = 0;
+  bool whole = true;
+  *arrays = NULL, *count = 0;
   Elf *elf = open_object(object, size);
   Elf_Data *symbols = symbols_of(elf, &head);
-  for (int i = 0; symbols && gelf_getsym(symbols, i, &symbol); i++) {
+  for (int i = 0; whole && symbols && gelf_getsym(symbols, i, &symbol); i++) {
     if (GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_size == 0) continue;
     if (symbol.st_value < from || symbol.st_value >= to) continue;
     const char *name = elf_strptr(elf, head.sh_link, symbol.st_name);
@@ -62,12 +84,12 @@ size_t kg_simt_arrays(unsigned char *object, size_t size, uint64_t from, uint64_
     kg_simt_array array = {.offset = symbol.st_value, .bytes = symbol.st_size};
     plain_name(name, array.name, sizeof array.name);
     if (strncmp(array.name, "kg_simt_gap_", strlen("kg_simt_gap_")) == 0) continue;
-    if (count < room) arrays[count] = array;
-    count++;
+    whole = kg_simt_more((void **)arrays, *count, &room, sizeof **arrays);
+    if (whole) (*arrays)[(*count)++] = array;
   }
   elf_end(elf);
-  qsort(arrays, count < room ? count : room, sizeof *arrays, by_offset);
-  return count;
+  if (*count > 0) qsort(*arrays, *count, sizeof **arrays, by_offset);
+  return whole;
 }
 
 uint64_t kg_simt_image_bytes(unsigned char *object, size_t size) {

@@ -70,6 +70,14 @@ static const char *const options[] = {
     "-fno-optimize-sibling-calls",
     "-mllvm",
     "-inline-threshold=10000",
+    /* a meeting's place is its return address: the code generator, which does not know that a call
+    ** is convergent, makes no second copy of one (core.h says it to the optimiser) */
+    "-mllvm",
+    "-disable-early-taildup",
+    "-mllvm",
+    "-disable-tail-duplicate",
+    "-mllvm",
+    "-tail-dup-placement=false",
     /* device code */
     "-fno-exceptions",
     "-fno-rtti",
@@ -88,7 +96,7 @@ static const char *const options[] = {
     "-Wl,--build-id=none",
     "-nostdlib++",
 };
-enum { OPTIONS = sizeof options / sizeof *options, WORDS = OPTIONS + 64 };
+enum { OPTIONS = sizeof options / sizeof *options };
 
 /* Of a checked text besides.  Only the compiler's own pass is asked for, and no run-time library.
 ** Less is optimised, so that more of what the text says happens where the text says it: accesses
@@ -331,10 +339,20 @@ static bool write_text(const Folder *folder, const kg_simt_shim *shim, int wave,
   return fclose(out) == 0 && good;
 }
 
+static bool is_definition(const char *option) {
+  return strncmp(option, "-D", 2) == 0 || strncmp(option, "-U", 2) == 0;
+}
+
+static size_t definitions(const char *const *from) {
+  size_t n = 0;
+  for (; from && *from; from++) n += is_definition(*from);
+  return n;
+}
+
 /* Definitions among the port's options are kept; the others are for that backend's own compiler. */
 static int add_definitions(const char *const *from, const char **words, int count) {
-  for (; from && *from && count < WORDS - 16; from++)
-    if (strncmp(*from, "-D", 2) == 0 || strncmp(*from, "-U", 2) == 0) words[count++] = *from;
+  for (; from && *from; from++)
+    if (is_definition(*from)) words[count++] = *from;
   return count;
 }
 
@@ -355,10 +373,44 @@ static kg_status refuse(const kg_simt_compiler *compiler, const char *backend,
                  log ? log : "");
 }
 
+static kg_status run_clang(const kg_simt_compiler *compiler, const char *backend, bool checked,
+                           const kg_source *source, const Folder *folder, kg_blob *blob,
+                           kg_error *error) {
+  static const char *const tail[] = {"-I.", "text.cpp", "-o", "text.so", "-lm", NULL};
+  enum { TAIL = sizeof tail / sizeof *tail };
+  const size_t most = 3 + OPTIONS + CHECKED_OPTIONS + definitions(source->options) + TAIL;
+  const char **words = calloc(most, sizeof *words);
+  if (!words)
+    return kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory for its compiler's options",
+                   source->kernel);
+  char march[64];
+  int count = 0;
+  words[count++] = compiler->path;
+  for (int i = 0; i < OPTIONS; i++) words[count++] = options[i];
+  for (int i = 0; i < CHECKED_OPTIONS && checked; i++) words[count++] = checked_options[i];
+  snprintf(march, sizeof march, "-march=%s", compiler->processor);
+  words[count++] = march;
+  if (compiler->target) words[count++] = compiler->target;
+  count = add_definitions(source->options, words, count);
+  for (int i = 0; i < TAIL; i++) words[count + i] = tail[i];
+  kg_child_outcome of;
+  const bool fine = run(compiler, folder->path, words, &of);
+  free(words);
+  blob->bytes = fine ? kg_read_file(folder->object, &blob->size) : NULL;
+  kg_status status = KG_OK;
+  if (!fine)
+    status = refuse(compiler, backend, source, &of, error);
+  else if (!blob->bytes)
+    status = kg_fail(error, errno == ENOMEM ? KG_OUT_OF_MEMORY : KG_DEVICE_FAILED, "%s: %s",
+                     folder->object, strerror(errno));
+  kg_child_outcome_free(&of);
+  return status;
+}
+
 kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend, int wave,
                           bool checked, const kg_source *source, kg_blob *blob, kg_error *error) {
   Folder folder;
-  char march[64], *text = NULL, *call = NULL;
+  char *text = NULL, *call = NULL;
   const kg_simt_shim *shim = kg_simt_shim_of(backend);
   if (!shim) return kg_fail(error, KG_BAD_ARGUMENT, "the SIMT device has no shim for %s", backend);
   if (!is_name(source->entry))
@@ -375,25 +427,8 @@ kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend,
   kg_status status = KG_OK;
   if (!write_text(&folder, shim, wave, checked, source, text ? text : source->text, call))
     status = kg_fail(error, KG_DEVICE_FAILED, "%s: %s", folder.text, strerror(errno));
-  else {
-    const char *words[WORDS] = {compiler->path};
-    int count = 1;
-    for (int i = 0; i < OPTIONS; i++) words[count++] = options[i];
-    for (int i = 0; i < CHECKED_OPTIONS && checked; i++) words[count++] = checked_options[i];
-    snprintf(march, sizeof march, "-march=%s", compiler->processor);
-    words[count++] = march;
-    if (compiler->target) words[count++] = compiler->target;
-    count = add_definitions(source->options, words, count);
-    const char *const tail[] = {"-I.", "text.cpp", "-o", "text.so", "-lm", NULL};
-    for (int i = 0; i < 6; i++) words[count + i] = tail[i];
-    kg_child_outcome of;
-    const bool fine = run(compiler, folder.path, words, &of);
-    blob->bytes = fine ? kg_read_file(folder.object, &blob->size) : NULL;
-    if (!fine) status = refuse(compiler, backend, source, &of, error);
-    else if (!blob->bytes)
-      status = kg_fail(error, KG_DEVICE_FAILED, "%s: %s", folder.object, strerror(errno));
-    kg_child_outcome_free(&of);
-  }
+  else
+    status = run_clang(compiler, backend, checked, source, &folder, blob, error);
   folder_free(&folder);
   free(text), free(call);
   return status;

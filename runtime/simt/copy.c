@@ -116,11 +116,7 @@ static bool read_arrays(kg_function *f, const kg_simt_copy *copy) {
   if (!text->shared) return true;
   const uint64_t from = (uint64_t)((const char *)text->shared - copy->base);
   const uint64_t to = (uint64_t)((const char *)text->shared_end - copy->base);
-  enum { MOST = 256 };
-  f->arrays = calloc(MOST, sizeof *f->arrays);
-  if (!f->arrays) return false;
-  f->array_count = kg_simt_arrays(f->bytes, f->size, from, to, f->arrays, MOST);
-  if (f->array_count > MOST) f->array_count = MOST;
+  if (!kg_simt_arrays(f->bytes, f->size, from, to, &f->arrays, &f->array_count)) return false;
   for (size_t i = 0; i < f->array_count; i++) f->shared_bytes += (size_t)f->arrays[i].bytes;
   return true;
 }

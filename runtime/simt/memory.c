@@ -15,7 +15,7 @@
 #include "simt.h"
 
 #define PATTERN 0xa5
-#define WIDE_LEAST (1u << 20) /* a multiple of every page size */
+#define WIDE_LEAST (16u << 20) /* of addresses, not memory; a multiple of every page size */
 #define SLACK_CHECKED 256u /* bytes before an allocation, as far as its page reaches */
 
 typedef struct Block {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dwarf.h"
 #include "sanitize.h"
 
 /* ---- checks, one for each launch under way --------------------------------------------------- */
@@ -9,6 +10,8 @@
 static void check_free(kg_simt_check *check) {
   if (!check) return;
   kg_simt_check_free_cells(check);
+  free(check->cells);
+  free(check->objects);
   free(check->group_epochs);
   free(check->group_numbers);
   free(check->findings);
@@ -34,7 +37,7 @@ static kg_simt_check *check_take(kg_simt_device *device) {
 static void check_give(kg_simt_device *device, kg_simt_check *check) {
   enum { KEPT_BYTES = 256 << 20 };
   size_t bytes = check->kept_bytes;
-  for (size_t i = 0; i < KG_SIMT_OBJECTS; i++) bytes += check->cells[i].bytes;
+  for (size_t i = 0; i < check->cells_count; i++) bytes += check->cells[i].bytes;
   if (bytes > KEPT_BYTES) {
     kg_simt_check_free_cells(check);
     free(check->kept);
@@ -95,9 +98,16 @@ int kg_simt_check_findings(kg_simt_device *device, const kg_simt_finding **findi
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
+/* NULL: no memory.  The next one may move those before it. */
 static kg_simt_object *add_object(kg_simt_check *check, kg_simt_kind kind, const void *start,
                                   size_t bytes, const char *name) {
-  if (check->object_count == KG_SIMT_OBJECTS) return NULL;
+  if (!kg_simt_more((void **)&check->objects, check->object_count, &check->object_room,
+                    sizeof *check->objects) ||
+      !kg_simt_more((void **)&check->cells, check->cells_count, &check->cells_room,
+                    sizeof *check->cells))
+    return NULL;
+  if (check->cells_count == check->object_count)
+    check->cells[check->cells_count++] = (kg_simt_cells){NULL, 0};
   kg_simt_object *object = &check->objects[check->object_count++];
   *object = (kg_simt_object){
       .kind = kind, .start = (uintptr_t)start, .bytes = bytes, .name = name, .grain = 1};
@@ -129,7 +139,7 @@ static bool add_allocation(void *data, const void *start, size_t bytes) {
   kg_simt_check *check = data;
   kg_simt_object *object =
       add_object(check, KG_SIMT_MEMORY, start, bytes, "an allocation");
-  if (!object) return true; /* more than a kernel has arguments */
+  if (!object) return false;
   object->grain = KG_SIMT_GRAIN;
   return kg_simt_check_cells(check, object);
 }

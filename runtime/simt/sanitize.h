@@ -78,16 +78,15 @@ typedef struct kg_simt_pair { /* a finding's places, known before their lines ar
   int finding;
 } kg_simt_pair;
 
-enum { KG_SIMT_OBJECTS = KG_MAX_ARGS + 256 };
-
 typedef struct kg_simt_check {
   struct kg_simt_check *next; /* among the idle ones */
   kg_simt_context *context;
   const kg_simt_state *state; /* of the copy that runs, and where it lies */
   const char *base;
-  kg_simt_object objects[KG_SIMT_OBJECTS];
-  kg_simt_cells cells[KG_SIMT_OBJECTS];
-  size_t object_count;
+  kg_simt_object *objects;
+  size_t object_count, object_room;
+  kg_simt_cells *cells; /* by object's number; kept from launch to launch */
+  size_t cells_count, cells_room;
   kg_simt_site sites[KG_SIMT_SITES];
   uint32_t launch_first, group_first; /* epochs */
   uint32_t *group_epochs;             /* the first of each group of this run, in running order */
@@ -145,10 +144,13 @@ typedef struct kg_simt_array {
   char name[64];
 } kg_simt_array;
 
-/* The arrays between those offsets, gaps left out, by address: how many were found, of which at
-** most `room` are in arrays. */
-size_t kg_simt_arrays(unsigned char *object, size_t size, uint64_t from, uint64_t to,
-                      kg_simt_array *arrays, size_t room);
+/* The arrays between those offsets, gaps left out, by address.  False: no memory, and *arrays is what
+** was found so far; the caller frees it in either case. */
+bool kg_simt_arrays(unsigned char *object, size_t size, uint64_t from, uint64_t to,
+                    kg_simt_array **arrays, size_t *count);
+/* Room for one more item of so many bytes; the new ones are not set.  False: no memory, and all is as
+** it was. */
+bool kg_simt_more(void **items, size_t count, size_t *room, size_t bytes);
 /* How far the loaded object reaches from its base. */
 uint64_t kg_simt_image_bytes(unsigned char *object, size_t size);
 

@@ -41,7 +41,7 @@ bool kg_simt_check_cells(kg_simt_check *check, kg_simt_object *object) {
 }
 
 void kg_simt_check_free_cells(kg_simt_check *check) {
-  for (size_t i = 0; i < KG_SIMT_OBJECTS; i++) {
+  for (size_t i = 0; i < check->cells_count; i++) {
     if (check->cells[i].cells) munmap(check->cells[i].cells, check->cells[i].bytes);
     check->cells[i] = (kg_simt_cells){NULL, 0};
   }

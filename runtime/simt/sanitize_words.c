@@ -1,6 +1,7 @@
 /* sanitize_words.c: findings in words. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sanitize.h"
@@ -82,9 +83,16 @@ static void set_line(const kg_simt_frame *frame, char *file, size_t bytes, unsig
 /* Of the calls at an address: the innermost line in the kernel language, and the outermost.  What
 ** the generator puts around a body, and the shim, count only where there is nothing else. */
 static void find_lines(const kg_simt_check *check, const void *site, kg_simt_witness *w) {
-  kg_simt_frame frames[32];
-  const size_t count =
-      kg_simt_frames_at(check->context, site, frames, sizeof frames / sizeof *frames);
+  kg_simt_frame few[32], *frames = few;
+  size_t room = sizeof few / sizeof *few,
+         count = kg_simt_frames_at(check->context, site, few, room);
+  while (count == room) { /* there may be more, and the body's line is the outermost */
+    kg_simt_frame *more = malloc(2 * room * sizeof *more);
+    if (frames != few) free(frames);
+    if (!(frames = more)) return;
+    room *= 2;
+    count = kg_simt_frames_at(check->context, site, frames, room);
+  }
   const kg_simt_frame *inner = NULL, *outer = NULL, *any = NULL;
   for (size_t i = 0; i < count; i++) {
     if (!any && strncmp(frames[i].path, "kg_simt", strlen("kg_simt")) != 0) any = &frames[i];
@@ -93,9 +101,9 @@ static void find_lines(const kg_simt_check *check, const void *site, kg_simt_wit
     outer = &frames[i];
   }
   if (!inner) inner = outer = any;
-  if (!inner) return;
-  set_line(inner, w->file, sizeof w->file, &w->line);
-  set_line(outer, w->body, sizeof w->body, &w->body_line);
+  if (inner) set_line(inner, w->file, sizeof w->file, &w->line);
+  if (inner) set_line(outer, w->body, sizeof w->body, &w->body_line);
+  if (frames != few) free(frames);
 }
 
 static kg_simt_witness witness_of(const kg_simt_check *check, const kg_simt_actor *actor) {

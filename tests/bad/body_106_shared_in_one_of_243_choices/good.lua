@@ -1,0 +1,15 @@
+kernel "trial" {
+  summary = "x times a factor.",
+  types = { { "A", { f16, bf16, f32 } }, { "B", { f32, f16, bf16 } }, { "C", { f32, f16, bf16 } }, { "E", { f32, f16, bf16 } }, { "T", { f32, f16, bf16 } } },
+  dims = { "rows", { "D", max = 65536 } },
+  inputs = { { "x", "T", { "rows", "D" } }, { "a", "A", { "D" } }, { "b", "B", { "D" } }, { "c", "C", { "D" } }, { "e", "E", { "D" } } },
+  scalars = { { "scale", "f32" } },
+  outputs = { { "y", "T", { "rows", "D" } } },
+  consts = { THREADS = 256 },
+  launch = { groups = { dim.rows, 1, 1 }, threads = { const.THREADS, 1, 1 } },
+  wave = any,
+  ports = { metal = absent "it has 32 KiB", cuda = absent "it has 48 KiB", hip = {} },
+  numerics = { accumulate = f32, tolerance = { f32 = 1e-6, f16 = 1e-3, bf16 = 8e-3 } },
+  fallback = "multiply in the graph",
+  body = "body.kc",
+}
