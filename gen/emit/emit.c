@@ -372,11 +372,19 @@ static void note_instance(Emit *e) {
       if (k->consts[i].values[j] < 0) buf_puts(&e->names, "i32 ");
 }
 
+/* A piece is named by what calls for it: a name in the text, or one overload that is called. */
+static bool is_piece_used(const Emit *e, const char *name) {
+  if (strchr(name, '(') == NULL) return name[0] != '\0' && uses(&e->names, name);
+  for (int i = 0; i < e->f->overload_count; i++)
+    if (strcmp(e->f->overloads[i], name) == 0) return true;
+  return false;
+}
+
 static void put_pieces(Emit *e, Buf *out) {
   const Backend *b = e->b;
   bool *used = arena_alloc(e->a, (size_t)b->piece_count * sizeof *used + 1);
   for (int i = b->piece_count - 1; i >= 0; i--) { /* a piece may use those before it */
-    used[i] = b->pieces[i].name[0] != '\0' && uses(&e->names, b->pieces[i].name);
+    used[i] = is_piece_used(e, b->pieces[i].name);
     if (used[i]) note_names(e, b->pieces[i].text, strlen(b->pieces[i].text));
   }
   buf_puts(out, "// -- what this kernel uses of the kernel language --\n");
