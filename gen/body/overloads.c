@@ -19,8 +19,8 @@ static int overload_at(const Words *w, size_t at) {
 void overloads_gather(Check *c, Gathered *g) {
   for (const Function *f = c->tree->functions; f; f = f->next) {
     const Chunk *chunk = f->item < 0 && !f->is_body ? tree_chunk(c->tree, f->at) : NULL;
-    const int found =
-        chunk && chunk->text == c->l->portable.text ? overload_at(&c->l->words, f->at - chunk->start) : -1;
+    const bool is_word = chunk && chunk->text == c->l->portable.text;
+    const int found = is_word ? overload_at(&c->l->words, f->at - chunk->start) : -1;
     if (found >= 0) g->overload_used[found] = true;
   }
 }

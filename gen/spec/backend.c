@@ -451,10 +451,11 @@ static void check_overloads(Reader *r, const Backend *b, const Words *words) {
       fault(r, "'pieces' says nothing of '%s'", o->text);
   }
   for (int i = 0; i < b->piece_count; i++) {
+    const char *name = b->pieces[i].name;
     int n = 0;
-    while (n < words->overload_count && strcmp(words->overloads[n].text, b->pieces[i].name) != 0) n++;
-    if (strchr(b->pieces[i].name, '(') != NULL && n == words->overload_count)
-      fault(r, "the piece '%s' is no function of portable.h", b->pieces[i].name);
+    while (n < words->overload_count && strcmp(words->overloads[n].text, name) != 0) n++;
+    if (strchr(name, '(') != NULL && n == words->overload_count)
+      fault(r, "the piece '%s' is no function of portable.h", name);
   }
 }
 
