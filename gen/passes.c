@@ -130,6 +130,14 @@ static void put_output(Output *o, const char *path, char *text, const char *from
   *o = (Output){.path = path, .text = text, .len = len, .from = from};
 }
 
+/* The most shared memory over the widths that the port is for. */
+static uint32_t most_shared(const Port *p, const Facts *f) {
+  uint32_t most = 0;
+  for (int w = 0; w < WAVES; w++)
+    if ((p->waves & (1u << w)) && f->shared_bytes[w] > most) most = f->shared_bytes[w];
+  return most;
+}
+
 static void make_texts(Arena *a, Library *l, const LibraryOptions *o) {
   const char *spec = path_from_spec(l->spec, l->spec->file);
   int ports = 0;
@@ -137,13 +145,14 @@ static void make_texts(Arena *a, Library *l, const LibraryOptions *o) {
   l->outputs = arena_alloc(a, (size_t)(TABLES + ports) * sizeof *l->outputs);
   l->output_count = o->only ? 0 : TABLES;
   for (int i = 0; i < l->spec->kernel_count; i++) {
-    const Kernel *k = l->spec->kernels[i];
+    Kernel *k = l->spec->kernels[i];
     for (int n = 0; n < k->port_count; n++) {
       if (!l->facts[i][n]) continue;
-      const Port *p = &k->ports[n];
+      Port *p = &k->ports[n];
       const char *from = arena_printf(a, "%s and %s", path_from_spec(l->spec, k->file), p->body);
-      put_output(&l->outputs[l->output_count++], port_file(a, k, p),
-                 emit_device(a, k, p, l->facts[i][n]), from);
+      Output *text = &l->outputs[l->output_count++];
+      put_output(text, p->launch.file, emit_device(a, k, p, l->facts[i][n]), from);
+      port_emitted(k, p, text->text, most_shared(p, l->facts[i][n]));
     }
   }
   for (int i = 0; i < TABLES && !o->only; i++)
@@ -167,6 +176,10 @@ static bool make(Arena *a, Library *l, Language *language, const LibraryOptions 
     l->facts[i] = arena_alloc(a, (size_t)(l->spec->kernels[i]->port_count + 1) * sizeof **l->facts);
   if (o->spec_only) return true;
   read_bodies(a, language, l, o, d);
+  for (int i = 0; i < l->spec->kernel_count; i++)
+    for (int n = 0; n < l->spec->kernels[i]->port_count; n++)
+      if (l->facts[i][n])
+        device_dtypes_check(a, l->spec->kernels[i], &l->spec->kernels[i]->ports[n], d);
   if (diags_errors(d)) return false;
   for (int i = 0; i < l->spec->kernel_count; i++)
     for (int n = 0; n < l->spec->kernels[i]->port_count; n++)

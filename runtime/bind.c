@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/instance.h"
+#include "model/kernel.h"
 
 typedef struct Bind {
   const kg_call *call;
@@ -35,6 +36,8 @@ kg_status kg_call_check(const kg_call *call, kg_error *error) {
                    call ? "the call's kernel" : "the call");
   }
   const kg_kernel *const k = call->kernel;
+  const kg_status status = kg_version_check(k->version, error);
+  if (status) return status;
   if (k->type_count > KG_MAX_TYPES || k->const_count > KG_MAX_CONSTS ||
       k->dim_count > KG_MAX_DIMS || k->scalar_count > KG_MAX_SCALARS ||
       k->arg_count > KG_MAX_ARGS || !k->ports)
@@ -67,9 +70,9 @@ static kg_status check_dtypes(Bind *b) {
                      a->name, kg_dtype_name(found), kg_dtype_name(a->dtype));
     }
     const kg_type_param *const type = &k->types[a->type];
-    if (kg_dtype_bytes(found) == 0 || !(type->dtypes >> found & 1)) {
-      char allowed[96];
-      kg_dtypes_text(type->dtypes, allowed, sizeof allowed);
+    if (!kg_type_has(type, found)) {
+      char allowed[KG_DTYPES_BYTES];
+      kg_dtypes_text(type, allowed, sizeof allowed);
       return kg_fail(b->error, KG_BAD_DTYPE,
                      "%s: %s is %s, but its type %s may be %s; convert it, or use the fallback: %s",
                      k->name, a->name, kg_dtype_name(found), type->name, allowed, fallback(k));
@@ -108,11 +111,11 @@ static kg_status check_constants(Bind *b) {
       if (status) return status;
     }
     b->bound->instance.consts[i] = value;
-    set_value(&b->bound->values, k->dim_count + i, value);
+    set_value(&b->bound->values, kg_variable(k, KG_CONST, i), value);
   }
   for (int i = 0; i < k->scalar_count; i++) {
     const kg_scalar *const s = &b->call->scalars[i];
-    const int variable = k->dim_count + k->const_count + i;
+    const int variable = kg_variable(k, KG_SCALAR, i);
     if (k->scalars[i].dtype == KG_I32) set_value(&b->bound->values, variable, s->i32);
     if (k->scalars[i].dtype == KG_U32) set_value(&b->bound->values, variable, s->u32);
   }
@@ -325,17 +328,11 @@ static void list_values(const Bind *b, const kg_expr *e, char *text, size_t byte
   *text = 0;
   for (int i = 0; i < e->count; i++) {
     const int64_t v = e->steps[i].value;
-    if (e->steps[i].op != KG_OP_VAR || v < 0 ||
-        v >= k->dim_count + k->const_count + k->scalar_count)
-      continue;
+    if (e->steps[i].op != KG_OP_VAR || v < 0 || v >= kg_variable_count(k)) continue;
     if (said >> v & 1) continue;
     said |= UINT64_C(1) << v;
-    const char *const name = v < k->dim_count ? k->dims[v]
-                             : v < k->dim_count + k->const_count
-                                 ? k->consts[v - k->dim_count].name
-                                 : k->scalars[v - k->dim_count - k->const_count].name;
-    const int n = snprintf(text + at, bytes - at, "%s%s = %lld", at ? ", " : "", name,
-                           (long long)b->bound->values.value[v]);
+    const int n = snprintf(text + at, bytes - at, "%s%s = %lld", at ? ", " : "",
+                           kg_symbol_at(k, (int)v).name, (long long)b->bound->values.value[v]);
     if (n < 0 || (size_t)n >= bytes - at) return;
     at += (size_t)n;
   }

@@ -16,10 +16,11 @@ typedef struct kg_bound {
 ** constants; ranks; dims, shapes; sizes; addresses and contiguity; devices; requirements;
 ** aliasing.  The port is not looked at, but wave goes into the instance.  KG_BAD_ARGUMENT,
 ** KG_BAD_DTYPE, KG_BAD_CONSTANT, KG_BAD_RANK, KG_BAD_SHAPE, KG_TOO_LARGE, KG_NOT_CONTIGUOUS,
-** KG_WRONG_DEVICE, KG_REQUIRE_FAILED, KG_ALIASED. */
+** KG_WRONG_DEVICE, KG_REQUIRE_FAILED, KG_ALIASED, KG_BAD_VERSION. */
 kg_status kg_bind(const kg_call *call, const kg_device *device, kg_bound *bound, kg_error *error);
 
-/* The null pointers and damaged tables among these; kg_bind asks it too. */
+/* The null pointers and tables that are damaged or of another version among these; kg_bind asks it
+** too. */
 kg_status kg_call_check(const kg_call *call, kg_error *error);
 
 #endif

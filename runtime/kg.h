@@ -51,6 +51,7 @@ typedef enum kg_status {
   KG_NO_DEVICE,
   KG_DEVICE_FAILED, /* the driver reported an error */
   KG_OUT_OF_MEMORY,
+  KG_BAD_VERSION, /* the kernel's tables were written by another kgen than this library's */
   KG_STATUSES
 } kg_status;
 
@@ -72,16 +73,39 @@ kg_status kg_fail(kg_error *error, kg_status status, const char *format, ...);
 
 /* ---- dtypes, tensors ------------------------------------------------------------------------- */
 
+/* KG_F32, KG_F16, KG_BF16, KG_I8 ...: the rows of model/dtype.def. */
 typedef enum kg_dtype {
-  KG_F32, KG_F16, KG_BF16, KG_I8, KG_U8, KG_I16, KG_U16, KG_I32, KG_U32, KG_I64, KG_U64, KG_DTYPES
+#define KG_DTYPE(id, name, mlx, bytes, kind, exponent, fraction, bias, special, c) KG_##id,
+#include "model/dtype.def"
+#undef KG_DTYPE
+  KG_DTYPES
 } kg_dtype;
 
+typedef enum kg_kind { KG_KIND_FLOAT, KG_KIND_SIGNED, KG_KIND_UNSIGNED } kg_kind;
+typedef enum kg_special { KG_SPECIAL_NONE, KG_SPECIAL_IEEE, KG_SPECIAL_ONE_NAN } kg_special;
+
+/* A row; dtype.def says what each field means. */
+typedef struct kg_dtype_facts {
+  const char *name, *mlx_name, *id; /* "bf16", "bfloat16", "BF16" */
+  size_t bytes;
+  kg_kind kind;
+  int exponent, fraction, bias; /* of a float */
+  kg_special special;
+  const char *c_type; /* of a scalar; NULL: no scalar may be of it */
+} kg_dtype_facts;
+
+const kg_dtype_facts *kg_dtype_info(kg_dtype dtype); /* NULL for a value that is no dtype */
+kg_dtype kg_dtype_find(const char *name);      /* by either name; KG_DTYPES: there is none */
 size_t kg_dtype_bytes(kg_dtype dtype);         /* 0 for a value that is no dtype */
 const char *kg_dtype_name(kg_dtype dtype);     /* kgen's spelling: "bf16" */
 /* MLX's spelling: "bfloat16", as in instance names */
 const char *kg_dtype_mlx_name(kg_dtype dtype);
 
-/* The nearest value of a storage type (f32, f16, bf16) to x, ties to even; NaN stays NaN. */
+/* The bits of a float dtype's nearest value to x, ties to even; NaN stays NaN.  And back, exactly.
+** 0 for a dtype that is no float. */
+uint64_t kg_float_from_f64(kg_dtype dtype, double x);
+double kg_f64_from_float(kg_dtype dtype, uint64_t bits);
+
 uint16_t kg_f16_from_f64(double x);
 uint16_t kg_bf16_from_f64(double x);
 double kg_f64_from_f16(uint16_t bits);
@@ -116,31 +140,24 @@ kg_tensor kg_tensor_of(const kg_device *device, void *data, kg_dtype dtype, int 
 #else
 #define KG_MAYBE
 #endif
+/* Tables carry the version of the kgen that wrote them, and every call that is given tables
+** compares it.  The count in front goes up with each change of what the structs below mean. */
+enum {
+  KG_TABLES_VERSION = (1 << 16) + (KG_DTYPES << 8)
+#define KG_OPERATOR(...) +1
+#include "model/op.def"
+#undef KG_OPERATOR
+};
 
 /* Expressions over dims, constants and integer scalars: postfix, evaluated in checked 64-bit
-** arithmetic; comparisons give 0 or 1.  A variable's number counts dims first, then constants, then
-** scalars (as in kg_kernel). */
+** arithmetic; comparisons give 0 or 1, division rounds down, `when` evaluates all its operands.
+** KG_OP_INT has its value, KG_OP_VAR a variable's number, which counts dims first, then constants,
+** then scalars (as in kg_kernel).  The rest are the rows of model/op.def. */
 typedef enum kg_op {
-  KG_OP_INT,
-  KG_OP_VAR, /* value: the number; the variable */
-  KG_OP_ADD,
-  KG_OP_SUB,
-  KG_OP_MUL,
-  KG_OP_DIV,
-  KG_OP_MOD, /* floor division; by zero is an error */
-  KG_OP_CEIL_DIV,
-  KG_OP_MIN,
-  KG_OP_MAX,
-  KG_OP_EQ,
-  KG_OP_NE,
-  KG_OP_LT,
-  KG_OP_LE,
-  KG_OP_GT,
-  KG_OP_GE,
-  KG_OP_AND,
-  KG_OP_OR,
-  KG_OP_NOT,
-  KG_OP_WHEN /* condition, then, else: all are evaluated */
+#define KG_OPERATOR(id, takes, kind, form, strength, text, said, word) KG_OP_##id,
+#include "model/op.def"
+#undef KG_OPERATOR
+  KG_OPS
 } kg_op;
 
 typedef struct kg_step { uint8_t op; int64_t value; } kg_step;
@@ -153,7 +170,8 @@ typedef struct kg_expr {
 
 typedef struct kg_type_param {
   const char *name;
-  uint32_t dtypes; /* bit (1 << kg_dtype) */
+  int count;
+  const kg_dtype *dtypes; /* in the specification's order */
 } kg_type_param;
 
 typedef struct kg_const_param {
@@ -202,6 +220,7 @@ typedef struct kg_other_port {
 } kg_other_port;
 
 typedef struct KernelPorts {
+  uint32_t version; /* KG_TABLES_VERSION */
   const char *kernel;
   const char *fallback;                          /* what a refused caller should do */
   const kg_port *metal, *cuda, *rocm;            /* NULL: an empty slot, a normal state */
@@ -209,22 +228,27 @@ typedef struct KernelPorts {
   const kg_other_port *others;                   /* ends with a NULL backend; NULL: none */
 } KernelPorts;
 
-typedef struct kg_kernel {
-  const char *name, *summary;
-  int type_count; const kg_type_param *types;       /* key order */
-  int const_count; const kg_const_param *consts;    /* key order */
-  int dim_count; const char *const *dims;
-  int scalar_count; const kg_scalar_param *scalars;
-  int arg_count; const kg_arg *args;                /* inputs, then outputs */
+/* What a kernel is.  (A macro, since kgen's own Kernel begins with these members.) */
+#define KG_KERNEL_MEMBERS                                                                      \
+  uint32_t version; /* KG_TABLES_VERSION */                                                    \
+  const char *name, *summary;                                                                  \
+  int type_count; const kg_type_param *types;       /* key order */                            \
+  int const_count; const kg_const_param *consts;    /* key order, then the fixed ones */       \
+  int dim_count; const char *const *dims;                                                      \
+  int scalar_count; const kg_scalar_param *scalars;                                            \
+  int arg_count; const kg_arg *args;                /* inputs, then outputs */                 \
   int require_count; const kg_expr *require;
+
+typedef struct kg_kernel {
+  KG_KERNEL_MEMBERS
   const KernelPorts *ports;
 } kg_kernel;
 
 /* ---- ports ----------------------------------------------------------------------------------- */
 
-/* The port of this kernel that this device may run.  KG_NO_PORT, KG_BAD_WIDTH; *port is NULL then,
-** and *error (may be NULL) says which kernel, which backend, why, and the fallback.  Never compiles
-** anything. */
+/* The port of this kernel that this device may run.  KG_BAD_VERSION, KG_NO_PORT, KG_BAD_WIDTH;
+** *port is NULL then, and *error (may be NULL) says which kernel, which backend, why, and the
+** fallback.  Never compiles anything. */
 kg_status kg_select_port(const KernelPorts *ports, const kg_device *device, const kg_port **port,
                          kg_error *error);
 

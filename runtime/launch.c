@@ -8,6 +8,7 @@
 #include "bind.h"
 #include "cache.h"
 #include "device.h"
+#include "model/block.h"
 
 /* ---- the grid -------------------------------------------------------------------------------- */
 
@@ -113,30 +114,30 @@ static kg_status plan(const kg_device *device, const kg_bound *bound, const kg_p
 
 /* ---- the argument block ---------------------------------------------------------------------- */
 
-/* As C lays out the entry's parameters: pointers, then dims, then scalars, so there is never a
-** hole between them. */
 typedef struct Block {
-  _Alignas(8) unsigned char bytes[8 * KG_MAX_ARGS + 4 * KG_MAX_DIMS + 4 * KG_MAX_SCALARS];
-  size_t size;
+  _Alignas(8) unsigned char bytes[KG_MAX_BLOCK];
+  uint32_t size;
 } Block;
 
 _Static_assert(sizeof(void *) == 8, "device addresses are 8 bytes, and are kept in host pointers");
 _Static_assert(sizeof(kg_scalar) == 4, "a scalar is four bytes in the argument block");
 
-static void put(Block *block, const void *value, size_t bytes) {
-  memcpy(block->bytes + block->size, value, bytes);
-  block->size += bytes;
-}
-
 static void lay_out(const kg_call *call, const kg_bound *bound, Block *block) {
-  const kg_kernel *const k = call->kernel;
-  block->size = 0;
-  for (int i = 0; i < k->arg_count; i++) put(block, &call->tensors[i].data, 8);
-  for (int i = 0; i < k->dim_count; i++) {
-    const uint32_t dim = (uint32_t)bound->values.value[i]; /* bind.c has seen that it fits */
-    put(block, &dim, 4);
+  kg_block_field fields[KG_MAX_FIELDS];
+  const int count = kg_block_layout(call->kernel, fields, &block->size);
+  memset(block->bytes, 0, block->size);
+  for (int i = 0; i < count; i++) {
+    const kg_symbol s = fields[i].symbol;
+    unsigned char *const to = block->bytes + fields[i].offset;
+    if (s.kind == KG_DIM) {
+      const uint32_t dim = (uint32_t)bound->values.value[s.index]; /* bind.c saw that it fits */
+      memcpy(to, &dim, sizeof dim);
+    } else if (s.kind == KG_SCALAR) {
+      memcpy(to, &call->scalars[s.index], fields[i].bytes);
+    } else {
+      memcpy(to, &call->tensors[s.index].data, fields[i].bytes);
+    }
   }
-  for (int i = 0; i < k->scalar_count; i++) put(block, &call->scalars[i], 4);
 }
 
 /* ---- the calls ------------------------------------------------------------------------------- */

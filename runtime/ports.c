@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "model/kernel.h"
 
 static const kg_port *slot(const KernelPorts *ports, const char *backend, const char **why) {
   if (strcmp(backend, "metal") == 0) return *why = ports->why.metal, ports->metal;
@@ -51,6 +52,8 @@ kg_status kg_select_port(const KernelPorts *ports, const kg_device *device, cons
                    : !device ? "device"
                              : "port");
   }
+  const kg_status status = kg_version_check(ports->version, error);
+  if (status) return status;
   const char *why;
   const kg_port *const found = slot(ports, device->ops->backend, &why);
   const char *const fallback =

@@ -217,9 +217,8 @@ static kg_device *fake_device(int wave) {
 
 enum { ROWS, D, LAYOUT, FLAG, THREADS, SCALE, SHIFT }; /* variables of the expressions */
 
-#define FLOATS (1u << KG_F32 | 1u << KG_F16 | 1u << KG_BF16)
-
-static const kg_type_param scale_types[] = {{"T", FLOATS}, {"TW", FLOATS}};
+static const kg_dtype floats[] = {KG_F32, KG_F16, KG_BF16};
+static const kg_type_param scale_types[] = {{"T", 3, floats}, {"TW", 3, floats}};
 static const kg_const_param scale_consts[] = {
     {"LAYOUT", false, true, 3, (const int64_t[]){0, 1, 7}},
     {"FLAG", true, true, 2, (const int64_t[]){0, 1}},
@@ -249,6 +248,7 @@ static const kg_port scale_port = {
 };
 
 static const KernelPorts scale_ports = {
+    .version = KG_TABLES_VERSION,
     .kernel = "scale_rows",
     .fallback = "multiply, then sum",
     .rocm = &scale_port,
@@ -257,7 +257,8 @@ static const KernelPorts scale_ports = {
 
 #define SCALE_KERNEL(ports_)                                                                \
   {                                                                                         \
-    .name = "scale_rows", .summary = "Scales rows.", .type_count = 2, .types = scale_types, \
+    .version = KG_TABLES_VERSION, .name = "scale_rows", .summary = "Scales rows.",          \
+    .type_count = 2, .types = scale_types,                                                  \
     .const_count = 3, .consts = scale_consts, .dim_count = 2, .dims = scale_dims,           \
     .scalar_count = 2, .scalars = scale_scalars, .arg_count = 4, .args = scale_args,        \
     .require_count = 1, .require = scale_require, .ports = ports_                           \

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tables/bridge.h"
 #include "verify/element.h"
 #include "passes.h"
 #include "verify/trial.h"
@@ -27,7 +26,6 @@ static const char *const device_names[DEVICES] = {"simt32", "simt64", "simt32/cu
 typedef struct Ready {
   Arena *arena;
   const Kernel *kernel;
-  const kg_kernel *launched;
   References *references;
   int devices; /* how many of them are open */
   kg_device *device[DEVICES];
@@ -57,7 +55,6 @@ static inline Ready ready(const char *folder, const char *name, int devices) {
   int index = 0;
   r.kernel = library_kernel(l, name, &index);
   assert_non_null(r.kernel);
-  r.launched = bridge_kernel(r.arena, r.kernel, l->facts[index], NULL);
   r.references = references_open(r.arena, l->spec, o.templates);
   for (int d = 0; d < devices; d++) r.device[d] = device_of(device_names[d]);
   return r;
@@ -82,9 +79,9 @@ static inline void complain(const Ready *r, const Trial *t, const char *device,
 }
 
 /* One case with one choice of dtypes on all devices; how many trials were wrong. */
-static inline int case_wrong(const Ready *r, int number, const Dtype *types, bool aloud) {
+static inline int case_wrong(const Ready *r, int number, const kg_dtype *types, bool aloud) {
   const Case *c = &r->kernel->cases[number];
-  const Instance instance = case_instance(r->kernel, c, types);
+  const kg_instance instance = case_instance(r->kernel, c, types);
   const char *why = NULL;
   Arena *a = arena_new();
   const TrialData *data =
@@ -92,10 +89,10 @@ static inline int case_wrong(const Ready *r, int number, const Dtype *types, boo
   if (!data) fail_msg("%s: %s", r->kernel->name, why);
   int wrong = 0;
   for (int d = 0; d < r->devices; d++) {
-    const Trial t = trial_run(a, data, r->launched, r->device[d], 1);
+    const Trial t = trial_run(a, data, r->device[d], 1);
     if (t.status == KG_OK && t.right) continue;
     wrong++;
-    if (aloud) complain(r, &t, device_names[d], instance_name(a, r->kernel, &instance), number);
+    if (aloud) complain(r, &t, device_names[d], instance_name(a, &instance), number);
   }
   arena_free(a);
   return wrong;
@@ -109,7 +106,7 @@ static inline int cases_wrong(const Ready *r, bool (*which)(const Kernel *, cons
   int wrong = 0, at[MAX_TYPES] = {0};
   *trials = 0;
   for (bool more = true; more;) {
-    Dtype types[MAX_TYPES] = {0};
+    kg_dtype types[MAX_TYPES] = {0};
     for (int t = 0; t < k->type_count; t++) types[t] = k->types[t].dtypes[at[t]];
     for (int c = 0; c < k->case_count; c++) {
       if (which && !which(k, &k->cases[c])) continue;
@@ -147,7 +144,7 @@ static inline kg_status launch(const Ready *r, kg_device *device, const Data *da
     assert_int_equal(kg_device_upload(device, at, data[i].bytes, data_bytes(&data[i])), KG_OK);
     tensors[i] = kg_tensor_of(device, at, data[i].dtype, data[i].rank, data[i].shape);
   }
-  const kg_call call = {r->launched, tensors, scalars, consts};
+  const kg_call call = {&r->kernel->model, tensors, scalars, consts};
   const kg_status status = kg_launch(device, &call);
   if (status == KG_OK) assert_int_equal(kg_device_synchronize(device), KG_OK);
   for (int i = 0; i < r->kernel->arg_count; i++) {

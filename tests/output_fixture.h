@@ -21,22 +21,14 @@ typedef struct Fixture {
   Library library;
 } Fixture;
 
-static inline Expr *fx_int(Fixture *f, int64_t value) {
-  Expr *e = arena_alloc(f->a, sizeof *e);
-  *e = (Expr){.op = EX_INT, .value = value};
-  return e;
+static inline kg_expr *fx_shape(Fixture *f, kg_expr first, kg_expr second) {
+  kg_expr *shape = arena_alloc(f->a, 2 * sizeof *shape);
+  shape[0] = first, shape[1] = second;
+  return shape;
 }
 
-static inline Expr *fx_var(Fixture *f, VarKind kind, int index, const char *name) {
-  Expr *e = arena_alloc(f->a, sizeof *e);
-  *e = (Expr){.op = EX_VAR, .kind = kind, .index = index, .name = name};
-  return e;
-}
-
-static inline Expr *fx_op(Fixture *f, ExprOp op, Expr *a, Expr *b) {
-  Expr *e = arena_alloc(f->a, sizeof *e);
-  *e = (Expr){.op = op, .a = a, .b = b};
-  return e;
+static inline kg_expr fx_op(Fixture *f, const Kernel *k, kg_op op, kg_expr x, kg_expr y) {
+  return expr_of(f->a, &k->model, op, (const kg_expr[]){x, y});
 }
 
 static inline void fx_ports(Fixture *f, Kernel *k) {
@@ -60,41 +52,46 @@ static inline void fx_scale(Fixture *f) {
                 .folder = "",
                 .waves = 3,
                 .body = "templates/kernels/scale.kc"};
+  static const kg_dtype t[] = {KG_F32, KG_BF16}, tw[] = {KG_F16};
+  static const int64_t flip[] = {0, 1}, layout[] = {1, -2}, thread_values[] = {256};
+  kernel_room(f->a, k);
   k->type_count = 2;
-  k->types[0] = (TypeParam){"T", 2, {DT_F32, DT_BF16}};
-  k->types[1] = (TypeParam){"TW", 1, {DT_F16}};
+  k->room->types[0] = (kg_type_param){"T", 2, t};
+  k->room->types[1] = (kg_type_param){"TW", 1, tw};
   k->const_count = 3;
-  k->consts[0] =
-      (Const){.name = "FLIP", .is_bool = true, .in_key = true, .count = 2, .values = {0, 1}};
-  k->consts[1] = (Const){.name = "LAYOUT", .in_key = true, .count = 2, .values = {1, -2}};
-  k->consts[2] = (Const){.name = "THREADS", .count = 1, .values = {256}};
+  k->room->consts[0] = (kg_const_param){"FLIP", true, true, 2, flip};
+  k->room->consts[1] = (kg_const_param){"LAYOUT", false, true, 2, layout};
+  k->room->consts[2] = (kg_const_param){"THREADS", false, false, 1, thread_values};
   k->dim_count = 3;
-  k->dims[0] = "rows", k->dims[1] = "D", k->dims[2] = "odd";
+  k->room->dims[0] = "rows", k->room->dims[1] = "D", k->room->dims[2] = "odd";
   k->dim_max[0] = k->dim_max[1] = 4294967295, k->dim_max[2] = 77;
   k->scalar_count = 3;
-  k->scalars[0] = (Scalar){"factor", DT_F32};
-  k->scalars[1] = (Scalar){"shift", DT_I32};
-  k->scalars[2] = (Scalar){"seed", DT_U32};
-  Expr *rows = fx_var(f, VAR_DIM, 0, "rows"), *d = fx_var(f, VAR_DIM, 1, "D"),
-       *odd = fx_var(f, VAR_DIM, 2, "odd");
-  Expr *threads = fx_var(f, VAR_CONST, 2, "THREADS");
+  k->room->scalars[0] = (kg_scalar_param){"factor", KG_F32};
+  k->room->scalars[1] = (kg_scalar_param){"shift", KG_I32};
+  k->room->scalars[2] = (kg_scalar_param){"seed", KG_U32};
+  const kg_expr rows = expr_var(f->a, &k->model, KG_DIM, 0),
+                d = expr_var(f->a, &k->model, KG_DIM, 1), odd = expr_var(f->a, &k->model, KG_DIM, 2), one = expr_int(f->a, 1),
+                threads = expr_var(f->a, &k->model, KG_CONST, 2);
   k->arg_count = 4, k->input_count = 2;
-  k->args[0] = (Arg){.name = "x", .type = 0, .rank = 2, .shape = {rows, d}};
-  k->args[1] = (Arg){.name = "table", .type = -1, .dtype = DT_U32, .rank = 1, .shape = {odd}};
-  k->args[2] = (Arg){.name = "y",
-                     .type = 0,
-                     .output = true,
-                     .rank = 2,
-                     .shape = {rows, fx_op(f, EX_MUL, fx_int(f, 2), d)}};
-  k->args[3] = (Arg){.name = "weights", .type = 1, .output = true, .rank = 1, .shape = {d}};
-  k->groups[0] = rows, k->groups[1] = fx_op(f, EX_CEIL_DIV, d, threads),
-  k->groups[2] = fx_int(f, 1);
-  k->threads[0] = threads, k->threads[1] = fx_int(f, 1), k->threads[2] = fx_int(f, 1);
-  k->require_count = 1;
-  k->require[0] = fx_op(f, EX_GE, d, fx_int(f, 1));
-  k->tolerance[DT_F32] = (Tolerance){1e-6, 1e-5};
-  k->tolerance[DT_BF16] = (Tolerance){0.008, 0.016};
-  k->tolerance[DT_F16] = (Tolerance){0.001, 0.002};
+  k->room->args[0] = (kg_arg){.name = "x", .type = 0, .rank = 2, .shape = fx_shape(f, rows, d)};
+  k->room->args[1] = (kg_arg){
+      .name = "table", .type = -1, .dtype = KG_U32, .rank = 1, .shape = fx_shape(f, odd, odd)};
+  k->room->args[2] =
+      (kg_arg){.name = "y",
+               .type = 0,
+               .output = true,
+               .rank = 2,
+               .shape = fx_shape(f, rows, fx_op(f, k, KG_OP_MUL, expr_int(f->a, 2), d))};
+  k->room->args[3] = (kg_arg){
+      .name = "weights", .type = 1, .output = true, .rank = 1, .shape = fx_shape(f, d, d)};
+  k->groups[0] = rows, k->groups[1] = fx_op(f, k, KG_OP_CEIL_DIV, d, threads), k->groups[2] = one;
+  k->threads[0] = threads, k->threads[1] = one, k->threads[2] = one;
+  k->stated_count = 1, k->require_count = 2; /* and the range of odd */
+  k->room->require[0] = fx_op(f, k, KG_OP_GE, d, one);
+  k->room->require[1] = fx_op(f, k, KG_OP_LE, odd, expr_int(f->a, 77));
+  k->tolerance[KG_F32] = (Tolerance){1e-6, 1e-5};
+  k->tolerance[KG_BF16] = (Tolerance){0.008, 0.016};
+  k->tolerance[KG_F16] = (Tolerance){0.001, 0.002};
   k->has_out_tolerance[3] = true;
   k->allow_count = 1;
   k->allow[0].code = "E123", k->allow[0].reason = "the row | is one wave";
@@ -115,19 +112,25 @@ static inline void fx_copy(Fixture *f) {
                 .folder = "",
                 .waves = 1,
                 .body = "templates/kernels/copy.kc"};
+  kernel_room(f->a, k);
   k->dim_count = 1;
-  k->dims[0] = "n";
+  k->room->dims[0] = "n";
   k->dim_max[0] = 4294967295;
-  Expr *n = fx_var(f, VAR_DIM, 0, "n");
+  const kg_expr n = expr_var(f->a, &k->model, KG_DIM, 0);
   k->arg_count = 2, k->input_count = 1;
-  k->args[0] = (Arg){.name = "tensors",
-                     .type = -1,
-                     .dtype = DT_U8,
-                     .rank = 1,
-                     .shape = {n}}; /* also a name the launcher likes */
-  k->args[1] =
-      (Arg){.name = "y", .type = -1, .dtype = DT_U8, .output = true, .rank = 1, .shape = {n}};
-  for (int i = 0; i < 3; i++) k->groups[i] = i ? fx_int(f, 1) : n, k->threads[i] = fx_int(f, 1);
+  k->room->args[0] = (kg_arg){.name = "tensors",
+                              .type = -1,
+                              .dtype = KG_U8,
+                              .rank = 1,
+                              .shape = fx_shape(f, n, n)}; /* also a name the launcher likes */
+  k->room->args[1] = (kg_arg){.name = "y",
+                              .type = -1,
+                              .dtype = KG_U8,
+                              .output = true,
+                              .rank = 1,
+                              .shape = fx_shape(f, n, n)};
+  for (int i = 0; i < 3; i++)
+    k->groups[i] = i ? expr_int(f->a, 1) : n, k->threads[i] = expr_int(f->a, 1);
   fx_ports(f, k);
   for (int i = 0; i < 4; i++) k->ports[i].waves = f->backends[i].waves & 1u;
   k->ports[3].absent = "nobody asked for it";
@@ -201,6 +204,12 @@ static inline void fixture_make(Fixture *f) {
   fx_copy(f);
   f->kernels[0] = &f->scale, f->kernels[1] = &f->copy;
   f->spec = (Spec){.file = "kernels.lua", .folder = "", .kernel_count = 2, .kernels = f->kernels};
+  for (int i = 0; i < 2; i++)
+    for (int n = 0; n < 4; n++) {
+      Port *p = &f->kernels[i]->ports[n];
+      port_launchable(f->a, f->kernels[i], p);
+      if (!p->absent) port_emitted(f->kernels[i], p, "", 32);
+    }
   f->facts.shared_bytes[0] = 32, f->facts.shared_bytes[1] = 16;
   for (int i = 0; i < 2; i++) {
     f->facts_list[i] = f->facts_by_port[i];

@@ -49,13 +49,14 @@ static bool is_only_subscripted(Arena *a, const Facts *f, const char *name) {
 }
 
 /* What load4, store4 and casts to words move; no index array is among them. */
-static bool is_moved_at_once(const Kernel *k, const Arg *arg) {
+static bool is_moved_at_once(const Kernel *k, const kg_arg *arg) {
   if (arg->type >= 0) {
     for (int i = 0; i < k->types[arg->type].count; i++)
-      if (dtype_info[k->types[arg->type].dtypes[i]].is_float) return true;
+      if (kg_dtype_info(k->types[arg->type].dtypes[i])->kind == KG_KIND_FLOAT) return true;
     return false;
   }
-  return dtype_info[arg->dtype].is_float || arg->dtype == DT_U32 || arg->dtype == DT_U8;
+  return kg_dtype_info(arg->dtype)->kind == KG_KIND_FLOAT || arg->dtype == KG_U32 ||
+         arg->dtype == KG_U8;
 }
 
 /* Ports of one body have one text. */
@@ -71,7 +72,7 @@ void args_align(Kernel *k, const Words *words, Facts *const *facts) {
   Arena *a = arena_new();
   for (int i = 0; i < k->port_count; i++) {
     if (!facts[i] || seen_before(facts, i) || !port_moves_wide(a, words, facts[i])) continue;
-    for (Arg *arg = k->args; arg < k->args + k->arg_count; arg++)
+    for (kg_arg *arg = k->room->args; arg < k->room->args + k->arg_count; arg++)
       if (arg->align == 0 && is_moved_at_once(k, arg) &&
           !is_only_subscripted(a, facts[i], arg->name))
         arg->align = 16;

@@ -41,28 +41,29 @@ static void find_dims(Check *c) {
   for (int i = 0; i < k->dim_count; i++)
     c->dim_low[i] = 0, c->dim_high[i] = k->dim_max[i] > 0 ? k->dim_max[i] : UINT32_MAX;
   for (int i = 0; i < k->require_count; i++) {
-    const Expr *e = k->require[i];
-    if (!e || !e->a || !e->b || e->a->op != EX_VAR || e->a->kind != VAR_DIM || e->b->op != EX_INT)
+    const kg_step *s = k->require[i].steps;
+    if (k->require[i].count != 3 || s[0].op != KG_OP_VAR || s[0].value >= k->dim_count ||
+        s[1].op != KG_OP_INT)
       continue;
-    int64_t *low = &c->dim_low[e->a->index], *high = &c->dim_high[e->a->index];
-    const int64_t v = e->b->value;
-    if (e->op == EX_GE && v > *low) *low = v;
-    if (e->op == EX_GT && v + 1 > *low) *low = v + 1;
-    if (e->op == EX_LE && v < *high) *high = v;
-    if (e->op == EX_LT && v - 1 < *high) *high = v - 1;
-    if (e->op == EX_EQ) *low = *high = v;
+    int64_t *low = &c->dim_low[s[0].value], *high = &c->dim_high[s[0].value];
+    const int64_t v = s[1].value;
+    if (s[2].op == KG_OP_GE && v > *low) *low = v;
+    if (s[2].op == KG_OP_GT && v + 1 > *low) *low = v + 1;
+    if (s[2].op == KG_OP_LE && v < *high) *high = v;
+    if (s[2].op == KG_OP_LT && v - 1 < *high) *high = v - 1;
+    if (s[2].op == KG_OP_EQ) *low = *high = v;
   }
 }
 
 /* ---- one parse ------------------------------------------------------------------------------- */
 
-static const char *choice_text(Check *c, const Instance *x, const Instance *first, int wave,
+static const char *choice_text(Check *c, const kg_instance *x, const kg_instance *first, int wave,
                                int first_wave) {
   Buf b = {0};
   for (int i = 0; i < c->k->type_count; i++)
     if (x->types[i] != first->types[i])
       buf_printf(&b, "%s%s is %s", b.len ? ", " : "", c->k->types[i].name,
-                 dtype_info[x->types[i]].name);
+                 kg_dtype_name(x->types[i]));
   for (int i = 0; i < c->k->const_count; i++)
     if (x->consts[i] != first->consts[i]) {
       const bool is_bool = c->k->consts[i].is_bool;
@@ -118,19 +119,19 @@ static bool check_once(Check *c, Gathered *g, Variant **variants, int count) {
   return true;
 }
 
-static bool same_types(const Kernel *k, const Instance *x, const Instance *y) {
+static bool same_types(const Kernel *k, const kg_instance *x, const kg_instance *y) {
   return memcmp(x->types, y->types, (size_t)k->type_count * sizeof *x->types) == 0;
 }
 
 /* The one constant in which two instances differ; -1: none, -2: several. */
-static int different_const(const Kernel *k, const Instance *x, const Instance *y) {
+static int different_const(const Kernel *k, const kg_instance *x, const kg_instance *y) {
   int which = -1;
   for (int i = 0; i < k->const_count; i++)
     if (x->consts[i] != y->consts[i]) which = which == -1 ? i : -2;
   return which;
 }
 
-static Variant *variant_make(Check *c, const Instance *x, const Instance *first, int wave,
+static Variant *variant_make(Check *c, const kg_instance *x, const kg_instance *first, int wave,
                              int first_wave, int types) {
   Variant *v = arena_alloc(c->a, sizeof *v);
   *v = (Variant){.instance = x,
@@ -141,14 +142,15 @@ static Variant *variant_make(Check *c, const Instance *x, const Instance *first,
 }
 
 /* All parses; false when the first one gave no tree. */
-static bool check_all(Check *c, Gathered *g, const Instance *instances, int count, unsigned waves) {
+static bool check_all(Check *c, Gathered *g, const kg_instance *instances, int count,
+                      unsigned waves) {
   const int wave = waves & 1 ? 32 : 64;
-  const Instance *first = &instances[0];
+  const kg_instance *first = &instances[0];
   Variant **together = arena_alloc(c->a, (size_t)(count + 1) * sizeof *together);
   Variant **apart = arena_alloc(c->a, (size_t)(count + 1) * sizeof *apart);
   int together_count = 0, apart_count = 0;
   for (int i = 0; i < count; i++) {
-    const Instance *x = &instances[i];
+    const kg_instance *x = &instances[i];
     const int differs = different_const(c->k, x, first);
     if (differs == -2 || (differs >= 0 && !same_types(c->k, x, first))) continue;
     const bool own = differs >= 0 && items_name(c, c->k->consts[differs].name);
@@ -203,7 +205,7 @@ static void put_files(Check *c, Facts *f) {
   f->read_files = files;
 }
 
-static Facts *make_facts(Check *c, Gathered *g, const Instance *instances, int count) {
+static Facts *make_facts(Check *c, Gathered *g, const kg_instance *instances, int count) {
   Facts *f = arena_alloc(c->run, sizeof *f);
   *f = (Facts){.path = c->port->body,
                .text = c->shown,
@@ -253,7 +255,7 @@ static Facts *read_body(Check *c) {
   }
   if (!clean) return NULL;
   int count = 0;
-  const Instance *instances = kernel_instances(c->a, c->k, &count);
+  const kg_instance *instances = kernel_instances(c->a, c->k, &count);
   if (count == 0) return NULL;
   unsigned waves = 0;
   for (int i = 0; i < c->k->port_count; i++)

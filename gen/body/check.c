@@ -6,7 +6,6 @@
 
 static const char *type_text(Check *c, const Node *n) {
   switch (n->canonical) {
-  case CXType_Half:
   case CXType_Float16: return "f16";
   case CXType_BFloat16: return "bf16";
   default: break;
@@ -274,13 +273,13 @@ static void check_arguments(Check *c, Function *body) {
   } while (u.changed);
   find_uses(body->body, &u);
   for (int i = 0; i < k->arg_count; i++) {
-    const Arg *x = &k->args[i];
+    const kg_arg *x = &k->args[i];
     if (!x->output && !u.used[i]) {
-      FAULT_AT(c, ((Place){k->file, x->line, 0}), D_ARG_UNUSED, "input", x->name, c->path);
+      FAULT_AT(c, ((Place){k->file, k->arg_line[i], 0}), D_ARG_UNUSED, "input", x->name, c->path);
       NOTE(c, "take it out of the specification, or read it");
     }
     if (x->output && !(u.written >> i & 1)) {
-      FAULT_AT(c, ((Place){k->file, x->line, 0}), D_OUTPUT_UNWRITTEN, x->name, c->path);
+      FAULT_AT(c, ((Place){k->file, k->arg_line[i], 0}), D_OUTPUT_UNWRITTEN, x->name, c->path);
       NOTE(c, "an output holds nothing until the body stores to it");
     }
   }

@@ -105,11 +105,11 @@ static bool size_of(const Check *c, const Node *n, int64_t *value) {
   s += 7;
   const size_t len = strcspn(s, ")");
   const char *name = arena_strndup(c->a, s, len);
-  int dtype = dtype_find(name);
+  kg_dtype dtype = kg_dtype_find(name);
   for (int i = 0; i < c->k->type_count; i++)
-    if (strcmp(c->k->types[i].name, name) == 0) dtype = (int)c->instance->types[i];
-  if (dtype < 0) return false;
-  *value = dtype_info[dtype].bytes;
+    if (strcmp(c->k->types[i].name, name) == 0) dtype = c->instance->types[i];
+  if (dtype == KG_DTYPES) return false;
+  *value = (int64_t)kg_dtype_bytes(dtype);
   return true;
 }
 

@@ -52,58 +52,73 @@ static Range range_of(Check *c, const Node *n);
 
 /* ---- what the specification declares --------------------------------------------------------- */
 
-static Range expr_range(const Check *c, const Expr *e) {
-  const Kernel *k = c->k;
-  if (!e) return (Range){1, 1, true, false};
-  if (e->op == EX_INT) return (Range){(double)e->value, (double)e->value, true, false};
-  if (e->op == EX_VAR) {
-    if (e->kind == VAR_DIM)
-      return (Range){(double)c->dim_low[e->index], (double)c->dim_high[e->index], true, true};
-    if (e->kind == VAR_CONST)
-      return (Range){(double)c->consts[e->index], (double)c->consts[e->index], true, false};
-    return (Range){0, k->scalars[e->index].dtype == DT_I32 ? I32_MOST : U32_MOST, true, true};
-  }
-  const Range a = expr_range(c, e->a), b = e->b ? expr_range(c, e->b) : a,
-              x = e->c ? expr_range(c, e->c) : b;
+static Range symbol_range(const Check *c, int number) {
+  const kg_symbol s = kg_symbol_at(&c->k->model, number);
+  if (s.kind == KG_DIM)
+    return (Range){(double)c->dim_low[s.index], (double)c->dim_high[s.index], true, true};
+  if (s.kind == KG_CONST)
+    return (Range){(double)c->consts[s.index], (double)c->consts[s.index], true, false};
+  return (Range){0, c->k->scalars[s.index].dtype == KG_I32 ? I32_MOST : U32_MOST, true, true};
+}
+
+/* An operator over the ranges of its operands: of[1] and of[2] are there where it takes them. */
+static Range operator_range(kg_op op, const Range *of) {
+  const int takes = kg_ops[op].takes;
+  const Range a = of[0], b = takes > 1 ? of[1] : a, x = takes > 2 ? of[2] : b;
   Range r = {0, 0, true, a.sized || b.sized || x.sized};
   const double least = b.low > 0 ? b.low : 1;
-  switch (e->op) {
-  case EX_ADD: r.low = a.low + b.low, r.high = a.high + b.high; break;
-  case EX_SUB: r.low = 0, r.high = a.high - b.low > 0 ? a.high - b.low : 0; break;
-  case EX_MUL: r.low = a.low * b.low, r.high = a.high * b.high; break;
-  case EX_DIV: r.low = 0, r.high = (double)(int64_t)(a.high / least); break;
-  case EX_CEIL_DIV:
+  switch (op) {
+  case KG_OP_ADD: r.low = a.low + b.low, r.high = a.high + b.high; break;
+  case KG_OP_SUB: r.low = 0, r.high = a.high - b.low > 0 ? a.high - b.low : 0; break;
+  case KG_OP_MUL: r.low = a.low * b.low, r.high = a.high * b.high; break;
+  case KG_OP_DIV: r.low = 0, r.high = (double)(int64_t)(a.high / least); break;
+  case KG_OP_CEIL_DIV:
     r.low = a.low > 0, r.high = (double)(int64_t)((a.high + least - 1) / least);
     break;
-  case EX_MOD: r.high = b.high > 0 ? b.high - 1 : 0; break;
-  case EX_MIN:
+  case KG_OP_MOD: r.high = b.high > 0 ? b.high - 1 : 0; break;
+  case KG_OP_MIN:
     r.low = a.low < b.low ? a.low : b.low, r.high = a.high < b.high ? a.high : b.high;
     break;
-  case EX_MAX:
+  case KG_OP_MAX:
     r.low = a.low > b.low ? a.low : b.low, r.high = a.high > b.high ? a.high : b.high;
     break;
-  case EX_WHEN:
+  case KG_OP_WHEN:
     r.low = b.low < x.low ? b.low : x.low, r.high = b.high > x.high ? b.high : x.high;
     break;
-  default: r.high = 1;
+  default: r.high = 1; /* a comparison, or logic */
   }
   return r;
 }
 
+static Range expr_range(const Check *c, const kg_expr *e) {
+  Range stack[KG_EXPR_DEPTH];
+  int n = 0;
+  for (int i = 0; i < e->count; i++) {
+    const kg_step s = e->steps[i];
+    Range r = {(double)s.value, (double)s.value, true, false};
+    if (s.op == KG_OP_VAR) r = symbol_range(c, (int)s.value);
+    else if (s.op != KG_OP_INT) {
+      n -= kg_ops[s.op].takes;
+      r = operator_range((kg_op)s.op, &stack[n]);
+    }
+    stack[n++] = r;
+  }
+  return stack[0];
+}
+
 static Range group_range(const Check *c, int axis) {
-  const Range groups = expr_range(c, c->k->groups[axis]);
+  const Range groups = expr_range(c, &c->k->groups[axis]);
   const double high = groups.high < U32_MOST ? groups.high : U32_MOST;
   return (Range){0, high > 0 ? high - 1 : 0, true, groups.sized || groups.high > 1};
 }
 
 static Range index_word_range(const Check *c, int word) {
-  const Expr *const *threads = (const Expr *const *)c->port->threads;
   switch (word) {
   case IX_THREAD: return (Range){0, (double)c->threads - 1, true, false};
   case IX_THREAD_X:
   case IX_THREAD_Y:
   case IX_THREAD_Z: {
-    const Range r = expr_range(c, threads[word - IX_THREAD_X]);
+    const Range r = expr_range(c, &c->port->threads[word - IX_THREAD_X]);
     return (Range){0, r.high > 0 ? r.high - 1 : 0, true, false};
   }
   case IX_LANE: return (Range){0, c->wave - 1, true, false};

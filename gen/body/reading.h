@@ -139,7 +139,7 @@ typedef struct Function {
 ** text stand in one parse, each in a namespace of its own: those that differ in types, and in
 ** constants that no library function of theirs names. */
 struct Variant {
-  const Instance *instance;
+  const kg_instance *instance;
   int wave;
   const char *choice; /* "T is f16": how it differs from the first; NULL in the first */
   int types;          /* number of its choice of types */
@@ -186,7 +186,7 @@ typedef struct Check {
   Arena *run;             /* outlives the check: for facts */
   Tree *tree;             /* at hand */
   const char *choice;     /* of the variant that the fault under way is about */
-  const Instance *instance;
+  const kg_instance *instance;
   int wave; /* of the variant at hand */
   int turn; /* how many variants were at hand so far: what was kept of another holds no more */
   int down, steps; /* how deep the check at work has gone; how far */
@@ -290,7 +290,7 @@ typedef struct Gathered {
   bool lane_ops, barriers;
   bool *overload_used; /* by number in Language.words.overloads */
   int choice_count;          /* of types, in the order of instances; as many as instances at most */
-  const Instance **choices;  /* the first instance of each */
+  const kg_instance **choices; /* the first instance of each */
 } Gathered;
 
 /* Adds the functions of portable.h that the tree at hand calls; puts all of them into f. */
@@ -301,13 +301,12 @@ void shared_gather(Check *c, Gathered *g);
 /* Names the arrays and puts them in the order of the items. */
 void shared_name(Check *c, Gathered *g);
 /* Bytes of every instance; f->instance_shared and f->shared_bytes. */
-void shared_bytes(Check *c, Gathered *g, Facts *f, const Instance *instances, int count);
+void shared_bytes(Check *c, Gathered *g, Facts *f, const kg_instance *instances, int count);
 /* Against the limits of the backends whose ports have this body. */
-void shared_limits(Check *c, const Gathered *g, const Facts *f, const Instance *instances,
+void shared_limits(Check *c, const Gathered *g, const Facts *f, const kg_instance *instances,
                    int count);
 /* True when two ports read the same body with the same constants and threads. */
 bool ports_agree(const Kernel *k, const Port *a, const Port *b);
-int64_t port_const(const Kernel *k, const Port *p, const Instance *instance, int i);
 
 /* ---- small questions ------------------------------------------------------------------------- */
 
@@ -317,7 +316,8 @@ bool node_literal(const Check *c, const Node *n, int64_t *value); /* an integer 
 bool node_constant(Check *c, const Node *n, int wave,
                    int64_t *value);                     /* from literals, constants, WAVE */
 const char *node_number(const Check *c, const Node *n); /* a literal as written */
-bool is_storage(enum CXTypeKind k);                     /* f16, bf16 */
+/* f16, bf16, and (Half) those that portable.h does not declare */
+bool is_storage(enum CXTypeKind k);
 bool is_cast(const Node *n);                            /* an explicit one */
 const Node *cast_operand(const Node *n);
 bool is_pointer(const Node *n);

@@ -139,15 +139,11 @@ static bool before(const Check *c, const Array *x, const Array *y) {
 
 /* What else has the name in the entry. */
 static const char *holder(const Check *c, const Gathered *g, int array, const char *name) {
-  const Kernel *k = c->k;
-  for (int i = 0; i < k->arg_count; i++)
-    if (strcmp(k->args[i].name, name) == 0) return "an argument";
-  for (int i = 0; i < k->dim_count; i++)
-    if (strcmp(k->dims[i], name) == 0) return "a dim";
-  for (int i = 0; i < k->scalar_count; i++)
-    if (strcmp(k->scalars[i].name, name) == 0) return "a scalar";
-  for (int i = 0; i < k->const_count; i++)
-    if (strcmp(k->consts[i].name, name) == 0) return "a constant";
+  static const char *const kinds[KG_SYMBOL_KINDS] = {
+      [KG_DIM] = "a dim", [KG_CONST] = "a constant", [KG_SCALAR] = "a scalar",
+      [KG_INPUT] = "an argument", [KG_OUTPUT] = "an argument"};
+  const kg_symbol s = kg_symbol_named(&c->k->model, name);
+  if (s.name && kinds[s.kind]) return kinds[s.kind];
   for (int i = 0; i < g->array_count; i++)
     if (i != array && g->arrays[i].shared.name && strcmp(g->arrays[i].shared.name, name) == 0)
       return "another LOCAL array";
@@ -188,7 +184,7 @@ void shared_name(Check *c, Gathered *g) {
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-static int choice_of(const Gathered *g, const Kernel *k, const Instance *instance) {
+static int choice_of(const Gathered *g, const Kernel *k, const kg_instance *instance) {
   for (int i = 0; i < g->choice_count; i++)
     if (memcmp(g->choices[i]->types, instance->types,
                (size_t)k->type_count * sizeof *instance->types) == 0)
@@ -211,7 +207,7 @@ static uint32_t array_bytes(Check *c, const Gathered *g, const Array *x, int cho
   return (uint32_t)bytes;
 }
 
-static uint32_t instance_bytes(Check *c, const Gathered *g, const Instance *instance, int wave) {
+static uint32_t instance_bytes(Check *c, const Gathered *g, const kg_instance *instance, int wave) {
   uint64_t sum = 0;
   bool fits = true;
   const Variant v = {.instance = instance, .wave = wave};
@@ -225,7 +221,7 @@ static uint32_t instance_bytes(Check *c, const Gathered *g, const Instance *inst
   return sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
 }
 
-void shared_bytes(Check *c, Gathered *g, Facts *f, const Instance *instances, int count) {
+void shared_bytes(Check *c, Gathered *g, Facts *f, const kg_instance *instances, int count) {
   for (int w = 0; w < WAVES; w++) {
     f->instance_shared[w] =
         arena_alloc(c->run, (size_t)(count + 1) * sizeof *f->instance_shared[w]);
@@ -237,7 +233,7 @@ void shared_bytes(Check *c, Gathered *g, Facts *f, const Instance *instances, in
   }
 }
 
-void shared_limits(Check *c, const Gathered *g, const Facts *f, const Instance *instances,
+void shared_limits(Check *c, const Gathered *g, const Facts *f, const kg_instance *instances,
                    int count) {
   for (int p = 0; p < c->k->port_count; p++) {
     const Port *port = &c->k->ports[p];
@@ -252,7 +248,7 @@ void shared_limits(Check *c, const Gathered *g, const Facts *f, const Instance *
       const Place at = g->arrays[g->array_count - 1].shared.at;
       FAULT_AT(c, at, D_SHARED_LIMIT, (long long)f->shared_bytes[w], 32 << w, port->backend->title,
                limit);
-      NOTE(c, "in the instance %s", instance_name(c->a, c->k, &instances[worst]));
+      NOTE(c, "in the instance %s", instance_name(c->a, &instances[worst]));
       for (int i = 0; i < g->array_count; i++) {
         const SharedArray *s = &g->arrays[i].shared;
         NOTE(c, "%s %s%s%s%s", s->type, s->own_name, s->extent, s->function ? " of " : "",

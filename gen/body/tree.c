@@ -21,12 +21,12 @@ static void add_chunk(Tree *t, const char *file, const char *text, size_t len, i
   buf_puts(&t->text, "\n");
 }
 
-static const char *type_of(const Kernel *k, const Arg *arg) {
-  return arg->type >= 0 ? k->types[arg->type].name : dtype_info[arg->dtype].name;
+static const char *type_of(const Kernel *k, const kg_arg *arg) {
+  return arg->type >= 0 ? k->types[arg->type].name : kg_dtype_name(arg->dtype);
 }
 
 static void put_const(const Check *c, Tree *t, int i, int64_t value) {
-  const Const *x = &c->k->consts[i];
+  const kg_const_param *x = &c->k->consts[i];
   if (x->is_bool)
     buf_printf(&t->text, "constexpr bool %s = %s;\n", x->name, value ? "true" : "false");
   else
@@ -51,7 +51,7 @@ static void put_parameters(const Kernel *k, Buf *out) {
   for (int i = 0; i < k->dim_count; i++)
     buf_printf(out, "%sconst u32 %s", n++ ? ", " : "", k->dims[i]);
   for (int i = 0; i < k->scalar_count; i++)
-    buf_printf(out, "%sconst %s %s", n++ ? ", " : "", dtype_info[k->scalars[i].dtype].name,
+    buf_printf(out, "%sconst %s %s", n++ ? ", " : "", kg_dtype_name(k->scalars[i].dtype),
                k->scalars[i].name);
   buf_puts(out, ") {\n");
 }
@@ -62,15 +62,41 @@ static void put_variant(Check *c, Tree *t, int number) {
   const Kernel *k = c->k;
   buf_printf(&t->text, "namespace kg_%d {\n", number);
   for (int i = 0; i < k->type_count; i++)
-    buf_printf(&t->text, "typedef %s %s;\n", dtype_info[v->instance->types[i]].name,
+    buf_printf(&t->text, "typedef %s %s;\n", kg_dtype_name(v->instance->types[i]),
                k->types[i].name);
   if (v->wave != first->wave) buf_printf(&t->text, "constexpr u32 WAVE = %d;\n", v->wave);
   for (int i = 0; i < k->const_count; i++)
-    if (port_const(k, c->port, v->instance, i) != port_const(k, c->port, first->instance, i))
-      put_const(c, t, i, port_const(k, c->port, v->instance, i));
+    if (port_const(k, c->port, i, v->instance->consts[i]) !=
+        port_const(k, c->port, i, first->instance->consts[i]))
+      put_const(c, t, i, port_const(k, c->port, i, v->instance->consts[i]));
   put_parameters(k, &t->text);
   add_chunk(t, c->path, c->text, c->len, 1, -1, v);
   buf_puts(&t->text, "}\n}\n");
+}
+
+/* Storage types that portable.h does not declare: their bytes, and a type of their own, from and to
+** which f32 is converted in so many words. */
+static bool is_own_storage(const Check *c, kg_dtype dtype) {
+  const kg_dtype_facts *d = kg_dtype_info(dtype);
+  return d->kind == KG_KIND_FLOAT && !is_language_word(c->l, d->name, (int)strlen(d->name));
+}
+
+static void put_storage(const Check *c, Tree *t) {
+  for (int i = 0; i < KG_DTYPES; i++) {
+    const kg_dtype_facts *d = kg_dtype_info((kg_dtype)i);
+    if (is_own_storage(c, (kg_dtype)i))
+      buf_printf(&t->text, "enum %s : %s {};\n", d->name, d->bytes == 1 ? "u8" : "u16");
+  }
+}
+
+/* libclang's kind; CXType_Half, which portable.h has no other use for, for the types above. */
+static enum CXTypeKind canonical_kind(const Check *c, CXType type) {
+  const CXType canonical = clang_getCanonicalType(type);
+  if (canonical.kind != CXType_Enum) return canonical.kind;
+  CXString s = clang_getTypeSpelling(clang_getUnqualifiedType(canonical));
+  const kg_dtype dtype = kg_dtype_find(clang_getCString(s));
+  clang_disposeString(s);
+  return dtype < KG_DTYPES && is_own_storage(c, dtype) ? CXType_Half : canonical.kind;
 }
 
 static void put_text(Check *c, Tree *t) {
@@ -79,6 +105,7 @@ static void put_text(Check *c, Tree *t) {
   add_chunk(t, c->l->portable.file, c->l->portable.text, c->l->portable.len, 1, -2, first);
   for (int i = 0; i < WORD_MARKS; i++) /* they are portable.h's alone */
     buf_printf(&t->text, "#undef %s\n", word_marks[i].name);
+  put_storage(c, t);
   put_constants(c, t);
   for (int i = 0; i < c->item_count; i++) {
     const Item *x = &c->l->items[c->items[i]];
@@ -320,7 +347,7 @@ static enum CXChildVisitResult copy_child(CXCursor cursor, CXCursor parent, CXCl
   n->parent = k->parent;
   if (!clang_isStatement(n->kind) && n->kind != CXCursor_TypeRef) {
     n->type = clang_getCursorType(cursor);
-    n->canonical = clang_getCanonicalType(n->type).kind;
+    n->canonical = canonical_kind(k->c, n->type);
   }
   switch (n->kind) {
   case CXCursor_VarDecl: /* before its children, which may name it */ decl_of(k, cursor); break;

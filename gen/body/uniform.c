@@ -123,8 +123,7 @@ static bool check_call(Frame *r, const Node *n, const char *name, bool barrier, 
 static int64_t axis_threads(const Check *c, int axis) {
   int64_t v = 1, values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = {0};
   for (int i = 0; i < c->k->const_count; i++) values[c->k->dim_count + i] = c->consts[i];
-  const Expr *e = c->port->threads[axis];
-  return e && !expr_eval(c->k, e, values, &v) ? 1 : v;
+  return expr_eval(&c->port->threads[axis], values, &v) ? v : 1;
 }
 
 static Level index_level(const Check *c, int word) {

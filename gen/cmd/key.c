@@ -28,10 +28,10 @@ static const Command command = {
     .operands_max = -1,
 };
 
-static void print_choices(const Kernel *k, const Instance *x) {
+static void print_choices(const Kernel *k, const kg_instance *x) {
   printf("instance ");
   for (int i = 0; i < k->type_count; i++)
-    printf(" %s=%s", k->types[i].name, dtype_info[x->types[i]].name);
+    printf(" %s=%s", k->types[i].name, kg_dtype_name(x->types[i]));
   for (int i = 0; i < k->const_count; i++) {
     if (!k->consts[i].in_key) continue;
     if (k->consts[i].is_bool)
@@ -43,14 +43,14 @@ static void print_choices(const Kernel *k, const Instance *x) {
 }
 
 static void print_identity(Arena *a, const Library *l, const Kernel *k, const Port *p,
-                           const Instance *x, int wave, const Options *o) {
+                           const kg_instance *x, int wave, const Options *o) {
   const char *file = port_file(a, k, p), *target = option_value(&command, o, "target"),
              *compiler = option_value(&command, o, "compiler");
   const Output *text = library_output(l, file);
   char digits[33];
-  text_hash(digits, instance_block(a, k, x, wave, file), text->text);
+  text_hash(digits, instance_block(a, x, wave, file), text->text);
   printf("\nport      %s\n", file);
-  printf("  name      %s\n", instance_name(a, k, x));
+  printf("  name      %s\n", instance_name(a, x));
   printf("  wave      %d\n", wave);
   printf("  text      %s (XXH3, 128 bits, of what 'kgen text' prints)\n", digits);
   printf("  options  ");
@@ -64,7 +64,7 @@ static int print_key(Arena *a, const Library *l, const Options *o, int wave) {
   int index;
   const Kernel *k = library_kernel_named(&command, l, o->operands[0], &index);
   if (!k) return EXIT_USAGE;
-  Instance x;
+  kg_instance x;
   const char *why = NULL, *only = option_value(&command, o, "port");
   if (!instance_choose(a, k, o->operands + 1, o->operand_count - 1, &x, &why))
     return usage_error(&command, "%s", why);
@@ -72,7 +72,7 @@ static int print_key(Arena *a, const Library *l, const Options *o, int wave) {
     return usage_error(&command, "there is no backend '%s'", only);
   printf("kernel    %s\n", k->name);
   print_choices(k, &x);
-  printf("name      %s\n", instance_name(a, k, &x));
+  printf("name      %s\n", instance_name(a, &x));
   int blocks = 0;
   for (int i = 0; i < k->port_count; i++) {
     const Port *p = &k->ports[i];

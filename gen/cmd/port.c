@@ -78,7 +78,7 @@ static void print_limits(const Kernel *k, const Port *p) {
          b->name, k->name, b->name);
   printf("\nthen:\n  kgen\n  kgen run %s", k->name);
   for (int i = 0; i < k->type_count; i++)
-    printf(" %s=%s", k->types[i].name, dtype_info[k->types[i].dtypes[0]].name);
+    printf(" %s=%s", k->types[i].name, kg_dtype_name(k->types[i].dtypes[0]));
   printf("\n");
 }
 
@@ -106,8 +106,8 @@ static void explain_present(Arena *a, const Library *l, const Kernel *k, const P
   printf("  text     %s\n", port_file(a, k, p));
   printf("  body     %s%s\n", path_opened(a, l->spec, p->body), p->own_body ? " (its own)" : "");
   printf("  lanes    %s\n", waves_text(p->waves));
-  printf("  groups   %s\n", axes_text(a, p, k->groups));
-  printf("  threads  %s\n", axes_text(a, p, p->threads[0] ? p->threads : k->threads));
+  printf("  groups   %s\n", axes_text(a, p->launch.groups));
+  printf("  threads  %s\n", axes_text(a, p->launch.threads));
   for (int i = 0; i < p->define_count; i++)
     printf("  define   %s = %lld\n", p->defines[i].name, (long long)p->defines[i].value);
   if (p->why_defines) printf("  why      %s\n", p->why_defines);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "device.h"
-#include "tables/bridge.h"
 #include "cmd/cmd.h"
 #include "passes.h"
+#include "verify/element.h"
 #include "verify/trial.h"
 
 static const OptionRow rows[] = {
@@ -36,7 +36,7 @@ static const Command command = {
 
 /* What is run, as the operands say it. */
 typedef struct Choice {
-  Dtype types[MAX_TYPES];
+  kg_dtype types[MAX_TYPES];
   bool type_given[MAX_TYPES];
   Case at;
 } Choice;
@@ -54,22 +54,17 @@ static bool read_real(const char *s, double *out) {
   return *s && !*end;
 }
 
-static int name_index(const char *word, size_t len, const char *name) {
-  return strlen(name) == len && memcmp(word, name, len) == 0;
-}
-
 static int set_type(const Kernel *k, int i, const char *value, Choice *c) {
-  const TypeParam *t = &k->types[i];
-  const int dtype = dtype_find(value);
-  for (int n = 0; n < t->count; n++)
-    if ((int)t->dtypes[n] == dtype) {
-      c->types[i] = t->dtypes[n];
-      c->type_given[i] = true;
-      return EXIT_FINE;
-    }
+  const kg_type_param *t = &k->types[i];
+  const kg_dtype dtype = kg_dtype_find(value);
+  if (kg_type_has(t, dtype)) {
+    c->types[i] = dtype;
+    c->type_given[i] = true;
+    return EXIT_FINE;
+  }
   Buf b = {0};
   for (int n = 0; n < t->count; n++)
-    buf_printf(&b, "%s%s", n ? ", " : "", dtype_info[t->dtypes[n]].name);
+    buf_printf(&b, "%s%s", n ? ", " : "", kg_dtype_name(t->dtypes[n]));
   const int status = usage_error(&command, "type %s of %s is one of %s; not '%s'", t->name, k->name,
                                  b.s, value);
   buf_free(&b);
@@ -87,7 +82,7 @@ static int set_dim(const Kernel *k, int i, const char *value, Choice *c) {
 }
 
 static int set_const(const Kernel *k, int i, const char *value, Choice *c) {
-  const Const *p = &k->consts[i];
+  const kg_const_param *p = &k->consts[i];
   int64_t n = -1;
   const bool truth = p->is_bool && (strcmp(value, "true") == 0 || strcmp(value, "false") == 0);
   if (truth) n = strcmp(value, "true") == 0;
@@ -112,16 +107,16 @@ static int set_const(const Kernel *k, int i, const char *value, Choice *c) {
 
 static int set_scalar(const Kernel *k, int i, const char *value, Choice *c) {
   const int v = k->dim_count + k->const_count + i;
-  const Dtype dtype = k->scalars[i].dtype;
-  const bool read = dtype == DT_F32 ? read_real(value, &c->at.reals[i])
+  const kg_dtype dtype = k->scalars[i].dtype;
+  const bool read = dtype == KG_F32 ? read_real(value, &c->at.reals[i])
                                     : read_whole(value, &c->at.values[v]);
   const int64_t n = c->at.values[v];
-  const bool fits = dtype == DT_F32 || (dtype == DT_I32 ? n >= INT32_MIN && n <= INT32_MAX
+  const bool fits = dtype == KG_F32 || (dtype == KG_I32 ? n >= INT32_MIN && n <= INT32_MAX
                                                         : n >= 0 && n <= UINT32_MAX);
   if (!read || !fits)
     return usage_error(&command, "scalar %s of %s is a number of %s; not '%s'", k->scalars[i].name,
-                       k->name, dtype_info[dtype].name, value);
-  if (dtype != DT_F32) c->at.reals[i] = (double)n;
+                       k->name, kg_dtype_name(dtype), value);
+  if (dtype != KG_F32) c->at.reals[i] = (double)n;
   c->at.given[v] = true;
   return EXIT_FINE;
 }
@@ -130,25 +125,23 @@ static int set_one(Arena *a, const Kernel *k, const char *operand, Choice *c) {
   const size_t len = strcspn(operand, "=");
   if (!operand[len]) return usage_error(&command, "'%s' is not NAME=VALUE", operand);
   const char *value = operand + len + 1;
-  const char *names[MAX_TYPES + MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
+  const char *word = arena_strndup(a, operand, len);
+  const kg_symbol s = kg_symbol_named(&k->model, word);
+  switch (s.kind) {
+  case KG_TYPE: return set_type(k, s.index, value, c);
+  case KG_DIM: return set_dim(k, s.index, value, c);
+  case KG_CONST: return set_const(k, s.index, value, c);
+  case KG_SCALAR: return set_scalar(k, s.index, value, c);
+  case KG_INPUT:
+  case KG_OUTPUT:
+  case KG_SYMBOL_KINDS: break;
+  }
+  const char *names[MAX_TYPES + KG_VARIABLES];
   int count = 0;
-  for (int i = 0; i < k->type_count; i++) {
-    if (name_index(operand, len, k->types[i].name)) return set_type(k, i, value, c);
-    names[count++] = k->types[i].name;
-  }
-  for (int i = 0; i < k->dim_count; i++) {
-    if (name_index(operand, len, k->dims[i])) return set_dim(k, i, value, c);
-    names[count++] = k->dims[i];
-  }
-  for (int i = 0; i < k->const_count; i++) {
-    if (name_index(operand, len, k->consts[i].name)) return set_const(k, i, value, c);
-    names[count++] = k->consts[i].name;
-  }
-  for (int i = 0; i < k->scalar_count; i++) {
-    if (name_index(operand, len, k->scalars[i].name)) return set_scalar(k, i, value, c);
-    names[count++] = k->scalars[i].name;
-  }
-  const char *word = arena_strndup(a, operand, len), *near = nearest_name(word, names, count);
+  for (int i = 0; i < k->type_count; i++) names[count++] = k->types[i].name;
+  for (int i = 0; i < kg_variable_count(&k->model); i++)
+    names[count++] = kg_symbol_at(&k->model, i).name;
+  const char *near = nearest_name(word, names, count);
   if (near)
     return usage_error(&command, "%s has no type, dim, constant or scalar '%s'; did you mean '%s'?",
                        k->name, word, near);
@@ -196,12 +189,12 @@ static int choice_read(Arena *a, const Kernel *k, const Options *o, Choice *c) {
 
 static void print_head(Arena *a, const TrialData *d, uint64_t seed) {
   const Kernel *k = d->kernel;
-  printf("%s ", instance_name(a, k, &d->instance));
+  printf("%s ", instance_name(a, &d->instance));
   for (int i = 0; i < k->dim_count; i++)
     printf(" %s=%lld", k->dims[i], (long long)d->want.values[i].whole);
   for (int i = 0; i < k->scalar_count; i++) {
     const ref_value *v = &d->want.values[k->dim_count + k->const_count + i];
-    if (k->scalars[i].dtype == DT_F32) printf(" %s=%g", v->name, v->real);
+    if (k->scalars[i].dtype == KG_F32) printf(" %s=%g", v->name, v->real);
     else printf(" %s=%lld", v->name, (long long)v->whole);
   }
   printf("  seed %llu\n", (unsigned long long)seed);
@@ -210,7 +203,7 @@ static void print_head(Arena *a, const TrialData *d, uint64_t seed) {
 }
 
 static void print_output(const char *device, const Trial *t, const TrialOutput *o) {
-  const bool floats = o->dtype == KG_F32 || o->dtype == KG_F16 || o->dtype == KG_BF16;
+  const bool floats = element_is_float(o->dtype);
   const bool every_bit = !floats || (o->tolerance.rms <= 0 && o->tolerance.max <= 0);
   char max[16] = "judged", rms[16] = "judged";
   if (!t->judged && every_bit)
@@ -224,9 +217,8 @@ static void print_output(const char *device, const Trial *t, const TrialOutput *
   if (!o->right) printf("  %s: %s\n", o->name, o->why);
 }
 
-static bool run_on(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_device *device,
-                   int repeat) {
-  const Trial t = trial_run(a, d, kernel, device, repeat);
+static bool run_on(Arena *a, const TrialData *d, kg_device *device, int repeat) {
+  const Trial t = trial_run(a, d, device, repeat);
   if (t.status != KG_OK) {
     printf("%-28s %s\n  %s\n", kg_device_name(device), kg_status_name(t.status), t.message);
     return false;
@@ -237,8 +229,7 @@ static bool run_on(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_dev
 }
 
 /* "all" leaves out what is not there, and says so; a device asked for by name must be there. */
-static int run_devices(Arena *a, const TrialData *d, const kg_kernel *kernel, const char *which,
-                       int repeat) {
+static int run_devices(Arena *a, const TrialData *d, const char *which, int repeat) {
   const bool all = strcmp(which, "all") == 0;
   bool right = true;
   for (int i = 0; all ? kg_device_kind(i) != NULL : i == 0; i++) {
@@ -253,7 +244,7 @@ static int run_devices(Arena *a, const TrialData *d, const kg_kernel *kernel, co
       right = right && all && s == KG_NO_DEVICE;
       continue;
     }
-    right = run_on(a, d, kernel, device, repeat) && right;
+    right = run_on(a, d, device, repeat) && right;
     kg_device_close(device);
   }
   return right ? EXIT_FINE : EXIT_FINDINGS;
@@ -261,8 +252,7 @@ static int run_devices(Arena *a, const TrialData *d, const kg_kernel *kernel, co
 
 static int run(Arena *a, const Library *l, const LibraryOptions *lo, const Options *o,
                uint64_t seed, int repeat) {
-  int index;
-  const Kernel *k = library_kernel(l, o->operands[0], &index);
+  const Kernel *k = library_kernel(l, o->operands[0], NULL);
   if (!k) {
     const int count = l->spec->kernel_count;
     const char **names = arena_alloc(a, (size_t)count * sizeof *names);
@@ -277,15 +267,14 @@ static int run(Arena *a, const Library *l, const LibraryOptions *lo, const Optio
   const int status = choice_read(a, k, o, &c);
   if (status != EXIT_FINE) return status;
   References *refs = references_open(a, l->spec, library_templates_folder(a, lo));
-  const Instance instance = case_instance(k, &c.at, c.types);
+  const kg_instance instance = case_instance(k, &c.at, c.types);
   const char *why = NULL;
   const TrialData *d = trial_data(a, k, &instance, &c.at, reference_of(refs, k), seed, &why);
   int result = EXIT_FINDINGS;
   if (d) {
     const char *device = option_value(&command, o, "device");
     print_head(a, d, seed);
-    result = run_devices(a, d, bridge_kernel(a, k, l->facts[index], NULL), device ? device : "best",
-                         repeat);
+    result = run_devices(a, d, device ? device : "best", repeat);
   } else {
     fprintf(stderr, "kgen run: %s: %s\n", k->name, why);
   }

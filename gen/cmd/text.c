@@ -36,7 +36,7 @@ static const Port *default_port(const Kernel *k) {
 static int print_text(Arena *a, const Library *l, const Options *o) {
   const Kernel *k = library_kernel_named(&command, l, o->operands[0], NULL);
   if (!k) return EXIT_USAGE;
-  Instance x;
+  kg_instance x;
   const char *why = NULL, *backend = option_value(&command, o, "port"),
              *wave = option_value(&command, o, "wave");
   if (!instance_choose(a, k, o->operands + 1, o->operand_count - 1, &x, &why))
@@ -54,7 +54,7 @@ static int print_text(Arena *a, const Library *l, const Options *o) {
     return EXIT_FINDINGS;
   }
   const char *file = port_file(a, k, p);
-  fputs(instance_block(a, k, &x, width, file), stdout);
+  fputs(instance_block(a, &x, width, file), stdout);
   fputs(library_output(l, file)->text, stdout);
   return EXIT_FINE;
 }

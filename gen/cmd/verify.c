@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "device.h"
-#include "tables/bridge.h"
 #include "cmd/cmd.h"
 #include "verify/verify.h"
 
@@ -224,11 +223,6 @@ static int make_library(Verify *v, const LibraryOptions *lo, const Options *o) {
   v->part = o->operand_count > 0;
   if (v->more > 0) verify_more_cases(v);
   verify_rows(v);
-  const int kernels = v->library->spec->kernel_count;
-  v->launched = arena_alloc(v->arena, ((size_t)kernels + 1) * sizeof *v->launched);
-  for (int i = 0; i < kernels; i++)
-    v->launched[i] =
-        bridge_kernel(v->arena, v->library->spec->kernels[i], v->library->facts[i], NULL);
   return EXIT_FINE;
 }
 

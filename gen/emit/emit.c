@@ -76,18 +76,17 @@ static void note_names(Emit *e, const char *text, size_t len) {
 
 /* ---- the entry ------------------------------------------------------------------------------- */
 
-static const char *type_name(const Kernel *k, const Arg *arg) {
-  return arg->type >= 0 ? k->types[arg->type].name : dtype_info[arg->dtype].name;
+static const char *type_name(const Kernel *k, const kg_arg *arg) {
+  return arg->type >= 0 ? k->types[arg->type].name : kg_dtype_name(arg->dtype);
 }
 
 /* The group's size in the constants' names: "THREADS", "32 * 8". */
 static const char *threads_text(Emit *e) {
   const char *text = NULL;
   for (int i = 0; i < 3; i++) {
-    const Expr *x = e->p->threads[i];
-    if (x->op == EX_INT && x->value == 1) continue;
-    const char *s = expr_text(e->a, x);
-    if (x->op != EX_INT && x->op != EX_VAR) s = arena_printf(e->a, "(%s)", s);
+    const kg_expr *x = &e->p->threads[i];
+    if (expr_is_int(x, 1)) continue;
+    const char *s = x->count > 1 ? arena_printf(e->a, "(%s)", x->text) : x->text;
     text = text == NULL ? s : arena_printf(e->a, "%s * %s", text, s);
   }
   return text == NULL ? "1" : text;
@@ -118,7 +117,7 @@ static bool value_at(const Kernel *k, int i, const char **name, const char **typ
   i -= k->dim_count;
   if (i >= k->scalar_count) return false;
   *name = k->scalars[i].name;
-  *type = dtype_info[k->scalars[i].dtype].name;
+  *type = kg_dtype_name(k->scalars[i].dtype);
   return true;
 }
 
@@ -127,10 +126,9 @@ static bool value_at(const Kernel *k, int i, const char **name, const char **typ
 static const char *index_value(Emit *e, IndexWord word) {
   const char *given = pair_find(e->b->index, e->b->index_count, index_word[word]);
   if (given == NULL && word == IX_THREAD) {
-    const Expr *const *t = (const Expr *const *)e->p->threads;
-    const bool y = !(t[1]->op == EX_INT && t[1]->value == 1),
-               z = !(t[2]->op == EX_INT && t[2]->value == 1);
-    const char *tx = expr_text(e->a, t[0]), *ty = expr_text(e->a, t[1]);
+    const kg_expr *t = e->p->threads;
+    const bool y = !expr_is_int(&t[1], 1), z = !expr_is_int(&t[2], 1);
+    const char *tx = t[0].text, *ty = t[1].text;
     given = z   ? arena_printf(e->a, "(thread_z * (%s) + thread_y) * (%s) + thread_x", ty, tx)
             : y ? arena_printf(e->a, "thread_y * (%s) + thread_x", tx)
                 : pair_find(e->b->index, e->b->index_count, "thread_x");
@@ -280,13 +278,11 @@ static const char *relative(const char *path, const char *folder) {
   return len > 0 && strncmp(path, folder, len) == 0 && path[len] == '/' ? path + len + 1 : path;
 }
 
-static Dtype default_dtype(const TypeParam *t) {
-  for (int i = 0; i < t->count; i++)
-    if (t->dtypes[i] == DT_BF16) return DT_BF16;
-  return t->dtypes[0];
+static kg_dtype default_dtype(const kg_type_param *t) {
+  return kg_type_has(t, KG_BF16) ? KG_BF16 : t->dtypes[0];
 }
 
-static const char *const_text(Emit *e, const Const *c, int64_t value) {
+static const char *const_text(Emit *e, const kg_const_param *c, int64_t value) {
   return c->is_bool ? (value ? "true" : "false") : arena_printf(e->a, "%lld", (long long)value);
 }
 
@@ -300,7 +296,7 @@ static void put_banner(Emit *e, Buf *out) {
   for (int i = 0; i < k->type_count; i++) {
     buf_printf(out, " %s", k->types[i].name);
     for (int j = 0; j < k->types[i].count; j++)
-      buf_printf(out, "%s%s", j == 0 ? " = " : "|", dtype_info[k->types[i].dtypes[j]].name);
+      buf_printf(out, "%s%s", j == 0 ? " = " : "|", kg_dtype_name(k->types[i].dtypes[j]));
     buf_puts(out, ";");
   }
   for (int i = 0; i < k->const_count; i++) {
@@ -319,22 +315,22 @@ static void put_banner(Emit *e, Buf *out) {
 
 static void put_default_instance(Emit *e, Buf *out) {
   const Kernel *k = e->k;
-  Instance instance = {0};
+  kg_instance instance = {.kernel = &k->model};
   buf_puts(out, "// -- instance: the runtime puts another one before this text; this one lets the "
                 "file compile alone --\n"
                 "#ifndef KG_INSTANCE\n");
   put_text(e, out, "default_wave", NULL, 0);
   for (int i = 0; i < k->type_count; i++) {
     instance.types[i] = default_dtype(&k->types[i]);
-    buf_printf(out, "#  define KG_T_%s %s\n", k->types[i].name, dtype_info[instance.types[i]].name);
+    buf_printf(out, "#  define KG_T_%s %s\n", k->types[i].name, kg_dtype_name(instance.types[i]));
   }
   for (int i = 0; i < k->const_count; i++) {
-    const Const *c = &k->consts[i];
+    const kg_const_param *c = &k->consts[i];
     instance.consts[i] = c->values[0];
     if (c->in_key)
       buf_printf(out, "#  define KG_C_%s %s\n", c->name, const_text(e, c, c->values[0]));
   }
-  buf_printf(out, "#  define KG_ENTRY %s\n#endif\n\n", instance_name(e->a, k, &instance));
+  buf_printf(out, "#  define KG_ENTRY %s\n#endif\n\n", instance_name(e->a, &instance));
 }
 
 static void put_guard(Emit *e, Buf *out) {
@@ -350,13 +346,6 @@ static void put_guard(Emit *e, Buf *out) {
         "#if KG_WAVE != %d\n#  error \"kgen: %s: its body is right at %d lanes only\"\n#endif\n",
         e->p->waves == 2 ? 64 : 32, e->k->name, e->p->waves == 2 ? 64 : 32);
   buf_puts(out, "\n");
-}
-
-/* The port's own value of a fixed constant, or the specification's. */
-static int64_t fixed_value(const Emit *e, const Const *c) {
-  for (int i = 0; i < e->p->define_count; i++)
-    if (strcmp(e->p->defines[i].name, c->name) == 0) return e->p->defines[i].value;
-  return c->values[0];
 }
 
 static void put_const(Emit *e, Buf *out, const char *name, const char *type, const char *value) {
@@ -376,11 +365,11 @@ static void put_instance(Emit *e, Buf *out) {
   }
   if (uses(&e->names, "WAVE")) put_const(e, out, "WAVE", "u32", "KG_WAVE");
   for (int i = 0; i < k->const_count; i++) {
-    const Const *c = &k->consts[i];
+    const kg_const_param *c = &k->consts[i];
     if (!c->in_key && !uses(&e->names, c->name)) continue;
     bool negative = false;
     for (int j = 0; j < c->count; j++) negative = negative || c->values[j] < 0;
-    const int64_t value = fixed_value(e, c);
+    const int64_t value = port_const(k, e->p, i, c->values[0]);
     put_const(e, out, c->name, c->is_bool ? "bool" : negative || value < 0 ? "i32" : "u32",
               c->in_key ? arena_printf(e->a, "KG_C_%s", c->name) : const_text(e, c, value));
   }
@@ -391,7 +380,7 @@ static void note_instance(Emit *e) {
   buf_puts(&e->names, "u32 ");
   for (int i = 0; i < k->type_count; i++)
     for (int j = 0; j < k->types[i].count; j++)
-      buf_printf(&e->names, "%s ", dtype_info[k->types[i].dtypes[j]].name);
+      buf_printf(&e->names, "%s ", kg_dtype_name(k->types[i].dtypes[j]));
   for (int i = 0; i < k->const_count; i++)
     for (int j = 0; j < k->consts[i].count; j++)
       if (k->consts[i].values[j] < 0) buf_puts(&e->names, "i32 ");
@@ -416,9 +405,37 @@ static bool is_same_word(const char *x, const char *y) {
   return x[len] == '(' && y[len] == '(' && memcmp(x, y, len) == 0;
 }
 
+/* The storage types in use that the table has no piece for, as the backend spells them. */
+static void note_storage(Emit *e, const char *own[KG_DTYPES]) {
+  for (int t = 0; t < KG_DTYPES; t++) {
+    const char *text = uses(&e->names, kg_dtype_name((kg_dtype)t))
+                           ? storage_text(e->a, e->b, (kg_dtype)t)
+                           : NULL;
+    own[t] = text != NULL ? substituted(e, text) : NULL;
+    if (text != NULL) note_names(e, own[t], strlen(own[t]));
+  }
+}
+
+/* They stand before the instance, which may name them, and so do later pieces that they use. */
+static void put_storage(const Emit *e, Buf *out, const char *const own[KG_DTYPES], bool *used,
+                        int at) {
+  Buf all = {0};
+  for (int t = 0; t < KG_DTYPES; t++)
+    if (own[t] != NULL) buf_printf(&all, "%s\n\n", own[t]);
+  for (int i = at + 1; i < e->b->piece_count; i++) {
+    if (!used[i] || !uses(&all, e->b->pieces[i].name)) continue;
+    buf_printf(out, "%s\n\n", e->b->pieces[i].text);
+    used[i] = false;
+  }
+  if (all.len > 0) buf_put(out, all.s, all.len);
+  buf_free(&all);
+}
+
 static void put_pieces(Emit *e, Buf *out) {
   const Backend *b = e->b;
   bool *used = arena_alloc(e->a, (size_t)b->piece_count * sizeof *used + 1);
+  const char *own[KG_DTYPES];
+  note_storage(e, own);
   for (int i = b->piece_count - 1; i >= 0; i--) { /* a piece may use those before it */
     used[i] = is_piece_used(e, b->pieces[i].name);
     if (used[i]) note_names(e, b->pieces[i].text, strlen(b->pieces[i].text));
@@ -430,6 +447,7 @@ static void put_pieces(Emit *e, Buf *out) {
     const char *name = b->pieces[i].name, *text = b->pieces[i].text;
     if (name[0] == '\0') {
       put_gap(out);
+      put_storage(e, out, own, used, i);
       put_instance(e, out);
       instance = block = true;
       last = name;
@@ -505,9 +523,9 @@ char *emit_device(Arena *a, const Kernel *k, const Port *p, const Facts *f) {
     put_own_line(&e, &out);
   }
   buf_puts(&out, "// -- the kernel: groups (");
-  for (int i = 0; i < 3; i++) buf_printf(&out, "%s%s", i ? ", " : "", expr_text(a, k->groups[i]));
+  for (int i = 0; i < 3; i++) buf_printf(&out, "%s%s", i ? ", " : "", k->groups[i].text);
   buf_puts(&out, ") of (");
-  for (int i = 0; i < 3; i++) buf_printf(&out, "%s%s", i ? ", " : "", expr_text(a, p->threads[i]));
+  for (int i = 0; i < 3; i++) buf_printf(&out, "%s%s", i ? ", " : "", p->threads[i].text);
   const uint32_t shared =
       f->shared_bytes[0] > f->shared_bytes[1] ? f->shared_bytes[0] : f->shared_bytes[1];
   if (shared > 0) buf_printf(&out, ") threads, at most %u bytes of shared memory --\n", shared);

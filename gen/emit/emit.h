@@ -12,6 +12,9 @@ char *emit_device(Arena *a, const Kernel *k, const Port *p, const Facts *f);
 ** back as it is. */
 const char *emit_own_column(Arena *a, const Facts *f, const char *message);
 
+/* Can the backend spell every dtype that the kernel may be of?  What not is said in d. */
+bool device_dtypes_check(Arena *a, const Kernel *k, const Port *p, Diags *d);
+
 /* Puts the content hash (XXH3, 128 bits, of the whole text with the 32 digits as zeros) at the
 ** text's first "content " + 32 zeros. */
 void content_stamp(char *text, size_t len);

@@ -19,4 +19,8 @@ typedef struct Emit {
 ** function whose definition the text is; NULL for the body.  Lines stay lines. */
 void emit_words(Emit *e, Buf *out, const char *text, size_t len, const LibFunction *owner);
 
+/* In the kernel language: the text of a storage type that the backend's table has no piece for,
+** made of its row in dtype.def.  NULL: it has one, or none can be made. */
+const char *storage_text(Arena *a, const Backend *b, kg_dtype dtype);
+
 #endif

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/target.h"
+
 /* ---- libLLVM's disassembler (llvm-c/Disassembler.h, llvm-c/Target.h), by name ---------------- */
 
 typedef struct Llvm {
@@ -116,21 +118,10 @@ static int moved(const char *text, const char *verb) {
   return 0;
 }
 
-/* What libLLVM 19 decodes: it ends the process on another architecture.  gfx950 is gfx942 with
-** instructions added: one of those ends the reading, and nothing is said. */
-static const char *decoder(const char *target) {
-  static const char *const pairs[][2] = {{"gfx908", "gfx908"},   {"gfx90a", "gfx90a"},
-                                         {"gfx942", "gfx942"},   {"gfx950", "gfx942"},
-                                         {"gfx1030", "gfx1030"}, {"gfx1100", "gfx1100"},
-                                         {"gfx1151", "gfx1151"}, {"gfx1201", "gfx1201"}};
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-    if (strcmp(pairs[i][0], target) == 0) return pairs[i][1];
-  return NULL;
-}
-
 static void disassemble(const Code *code, const char *target, CodeFacts *facts) {
   Llvm llvm;
-  const char *cpu = decoder(target);
+  const kg_target *row = kg_target_find(target);
+  const char *cpu = row != NULL ? row->decoder : NULL;
   if (cpu == NULL || !llvm_open(&llvm)) return;
   void *context = llvm.create("amdgcn-amd-amdhsa", cpu, NULL, 0, NULL, NULL);
   if (context == NULL) return;

@@ -11,30 +11,16 @@
 #include "devices/hip_compile.h"
 #include "ledger/disasm.h"
 #include "ledger/ledger.h"
+#include "model/target.h"
 #include "workers.h"
 
 /* ---- occupancy ------------------------------------------------------------------------------- */
 
-/* Waves a SIMD can hold, the vector registers it shares out among them and in which units, and the
-** LDS of the compute unit (of half a work-group processor from gfx10 on) with its SIMDs: LLVM's
-** AMDGPU target (GCNSubtarget, AMDGPUBaseInfo). */
-static const struct Machine {
-  const char *target;
-  int wave_limit, vgprs, unit, lds, simds;
-} machines[] = {
-    {"gfx908", 10, 256, 4, 65536, 4},    {"gfx90a", 8, 512, 8, 65536, 4},
-    {"gfx942", 8, 512, 8, 65536, 4},     {"gfx950", 8, 512, 8, 163840, 4},
-    {"gfx1030", 16, 1024, 8, 65536, 2},  {"gfx1100", 16, 1536, 24, 65536, 2},
-    {"gfx1151", 16, 1536, 24, 65536, 2}, {"gfx1201", 16, 1536, 24, 65536, 2},
-};
-
-/* Waves a SIMD that the registers and the shared memory allow; -1 for a machine not in the
-** table. */
+/* Waves a SIMD that the registers and the shared memory allow; -1 where what decides is
+** not known. */
 static int64_t occupancy(const char *target, const kg_code_object *o, int wave) {
-  const struct Machine *m = NULL;
-  for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
-    if (strcmp(machines[i].target, target) == 0) m = &machines[i];
-  if (m == NULL) return -1;
+  const kg_target *m = kg_target_find(target);
+  if (m == NULL || m->waves == 0) return -1;
   const int used = o->vgprs > 0 ? (int)o->vgprs : 1;
   const int taken = (used + m->unit - 1) / m->unit * m->unit;
   int64_t waves = m->vgprs / taken;
@@ -43,7 +29,7 @@ static int64_t occupancy(const char *target, const kg_code_object *o, int wave) 
     const int64_t by_lds = m->lds / (int64_t)o->shared_bytes * group_waves / m->simds;
     if (by_lds < waves) waves = by_lds > 0 ? by_lds : 1;
   }
-  return waves < m->wave_limit ? waves : m->wave_limit;
+  return waves < m->waves ? waves : m->waves;
 }
 
 /* ---- the work -------------------------------------------------------------------------------- */
@@ -142,15 +128,15 @@ static int collect(Arena *a, const Library *l, Ledger *wanted, Work *work) {
     const Output *text = library_output(l, port_file(a, k, p));
     const char **options = options_of(a, p->backend);
     int instance_count;
-    const Instance *instances = kernel_instances(a, k, &instance_count);
+    const kg_instance *instances = kernel_instances(a, k, &instance_count);
     for (; at < wanted->count && strcmp(wanted->rows[at].kernel, k->name) == 0; at++) {
       LedgerRow *row = &wanted->rows[at];
       if (row->value[LC_VGPR] >= 0) continue;
       for (int j = 0; j < instance_count; j++)
-        if (strcmp(instance_name(a, k, &instances[j]), row->instance) == 0)
+        if (strcmp(instance_name(a, &instances[j]), row->instance) == 0)
           work[count++] = (Work){
               row,
-              arena_printf(a, "%s%s", instance_block(a, k, &instances[j], row->wave, text->path),
+              arena_printf(a, "%s%s", instance_block(a, &instances[j], row->wave, text->path),
                            text->text),
               text->path, options};
     }

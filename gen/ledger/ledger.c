@@ -7,17 +7,11 @@
 
 #include "base/json.h"
 #include "base/text_hash.h"
+#include "model/target.h"
 
 const char *const ledger_column[LEDGER_COLUMNS] = {
     "vgpr",   "agpr",      "sgpr", "lds",          "scratch",
     "spills", "occupancy", "code", "instructions", "widest_load"};
-
-/* What is compiled for: between them every generation's family, and both widths. */
-static const struct { const char *name; int wave; } targets[] = {
-    {"gfx908", 64},  {"gfx90a", 64},  {"gfx942", 64},  {"gfx950", 64}, {"gfx1030", 32},
-    {"gfx1100", 32}, {"gfx1151", 32}, {"gfx1201", 32}, {"gfx1250", 32},
-};
-enum { TARGETS = sizeof targets / sizeof *targets };
 
 static const Port *hip_port(const Kernel *k) {
   const Port *p = kernel_port(k, "hip", NULL);
@@ -32,7 +26,7 @@ Ledger *ledger_wanted(Arena *a, const Library *l) {
   for (int k = 0; k < l->spec->kernel_count; k++) {
     int count;
     kernel_instances(a, l->spec->kernels[k], &count);
-    room += count * TARGETS;
+    room += count * KG_TARGETS;
   }
   ledger->rows = arena_alloc(a, ((size_t)room + 1) * sizeof *ledger->rows);
   for (int i = 0; i < l->spec->kernel_count; i++) {
@@ -40,16 +34,17 @@ Ledger *ledger_wanted(Arena *a, const Library *l) {
     const Port *p = hip_port(k);
     if (p == NULL) continue;
     int count;
-    const Instance *instances = kernel_instances(a, k, &count);
+    const kg_instance *instances = kernel_instances(a, k, &count);
     const Output *text = library_output(l, port_file(a, k, p));
     const char *tokens = text_tokens(a, text->text);
     for (int j = 0; j < count; j++)
-      for (int t = 0; t < TARGETS; t++) {
-        if (!runs_at(p, targets[t].wave)) continue;
+      for (int t = 0; t < KG_TARGETS; t++) {
+        const kg_target *target = &kg_targets[t];
+        if (!target->ledger || !runs_at(p, target->wave)) continue;
         LedgerRow *row = &ledger->rows[ledger->count++];
         *row = (LedgerRow){
-            k->name, instance_name(a, k, &instances[j]), targets[t].name, targets[t].wave, "", {0}};
-        const char *block = instance_block(a, k, &instances[j], targets[t].wave, text->path);
+            k->name, instance_name(a, &instances[j]), target->name, target->wave, "", {0}};
+        const char *block = instance_block(a, &instances[j], target->wave, text->path);
         text_hash(row->text_hash, text_tokens(a, block), tokens);
         for (int c = 0; c < LEDGER_COLUMNS; c++) row->value[c] = -1;
       }

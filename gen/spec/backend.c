@@ -372,6 +372,7 @@ static void fill_pieces(Reader *r, Backend *b, const Words *words) {
 typedef enum When { ALWAYS, MAY, VALUES, BLOCK } When;
 static const struct { const char *name; When when; const char *holes; } texts[] = {
     {"head", MAY, "kernel"},
+    {"member", MAY, ""}, /* then storage types without a piece are made (emit/storage.c) */
     {"guard", ALWAYS, "kernel"},
     {"default_wave", ALWAYS, ""},
     {"const", ALWAYS, "type name value"},

@@ -6,26 +6,28 @@
 
 enum { THREADS_MOST = 1024 }; /* in a group, on every backend there is */
 
-static bool is_dim_var(const Expr *e, void *index) {
-  return e->op == EX_VAR && e->kind == VAR_DIM && e->index == *(int *)index;
+static bool names_dim(const kg_expr *e, int dim) {
+  for (int i = 0; i < e->count; i++)
+    if (e->steps[i].op == KG_OP_VAR && e->steps[i].value == dim) return true;
+  return false;
 }
 
 /* ---- dims ------------------------------------------------------------------------------------ */
 
 /* Alone, or as what a `when` chooses. */
-static bool binds(const Expr *e, int dim) {
-  if (e->op == EX_WHEN) return binds(e->b, dim) || binds(e->c, dim);
-  return is_dim_var(e, &dim);
+static bool binds(const kg_step *steps, int last, int dim) {
+  if (steps[last].op != KG_OP_WHEN) return steps[last].op == KG_OP_VAR && steps[last].value == dim;
+  return binds(steps, last - 1, dim) || binds(steps, kg_expr_operand(steps, last - 1) - 1, dim);
 }
 
 static bool is_used(const Kernel *k, int dim) {
   for (int i = 0; i < k->arg_count; i++)
     for (int j = 0; j < k->args[i].rank; j++)
-      if (expr_any(k->args[i].shape[j], is_dim_var, &dim)) return true;
+      if (names_dim(&k->args[i].shape[j], dim)) return true;
   for (int i = 0; i < 3; i++)
-    if (expr_any(k->groups[i], is_dim_var, &dim)) return true;
-  for (int i = 0; i < k->require_count; i++)
-    if (expr_any(k->require[i], is_dim_var, &dim)) return true;
+    if (names_dim(&k->groups[i], dim)) return true;
+  for (int i = 0; i < k->stated_count; i++)
+    if (names_dim(&k->require[i], dim)) return true;
   return false;
 }
 
@@ -36,7 +38,10 @@ static void check_dims(Reader *r, Val top) {
   for (int d = 0; d < k->dim_count; d++) {
     bool bound = false;
     for (int i = 0; i < k->arg_count; i++)
-      for (int j = 0; j < k->args[i].rank; j++) bound = bound || binds(k->args[i].shape[j], d);
+      for (int j = 0; j < k->args[i].rank; j++) {
+        const kg_expr *e = &k->args[i].shape[j];
+        bound = bound || binds(e->steps, e->count - 1, d);
+      }
     if (bound) continue;
     const Where *w = where_item(dims.where, d + 1);
     const Place at = { k->file, w ? w->line : dims.where ? dims.where->line : top.line, 0 };
@@ -46,21 +51,21 @@ static void check_dims(Reader *r, Val top) {
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-static bool is_no_const(const Expr *e, void *found) {
-  if (e->op != EX_VAR || e->kind == VAR_CONST) return false;
-  *(const Expr **)found = e;
-  return true;
+/* The first dim or scalar that an expression names; -1: there is none. */
+static int first_no_const(const Kernel *k, const kg_expr *e) {
+  for (int i = 0; i < e->count; i++) {
+    const int v = (int)e->steps[i].value;
+    if (e->steps[i].op == KG_OP_VAR && kg_symbol_at(&k->model, v).kind != KG_CONST) return v;
+  }
+  return -1;
 }
 
 /* The constants of the n-th choice (mixed radix), the port's own values in place. */
 static void choose(const Kernel *k, const Port *p, int64_t n, int64_t *values) {
   for (int i = k->const_count - 1; i >= 0; i--) {
-    const Const *c = &k->consts[i];
-    int64_t *value = &values[k->dim_count + i];
-    *value = c->values[c->in_key ? n % c->count : 0];
+    const kg_const_param *c = &k->consts[i];
+    values[k->dim_count + i] = port_const(k, p, i, c->values[c->in_key ? n % c->count : 0]);
     if (c->in_key) n /= c->count;
-    for (int j = 0; j < p->define_count; j++)
-      if (strcmp(p->defines[j].name, c->name) == 0) *value = p->defines[j].value;
   }
 }
 
@@ -82,8 +87,8 @@ static bool threads_fit(Reader *r, Place at, const char *label, const Port *p,
       b->limits.threads && b->limits.threads < THREADS_MOST ? (int)b->limits.threads : THREADS_MOST;
   int64_t n[3];
   for (int i = 0; i < 3; i++) {
-    const char *text = expr_text(r->a, p->threads[i]);
-    if (!expr_eval(k, p->threads[i], values, &n[i])) {
+    const char *text = p->threads[i].text;
+    if (!expr_eval(&p->threads[i], values, &n[i])) {
       diag_add(r->d, at, D_EXPR_FAILS, label, text, "it divides by zero or passes 64 bits");
       return false;
     }
@@ -126,22 +131,23 @@ static void check_threads(Reader *r, Val top) {
   bool said = false; /* of the kernel's own threads */
   for (int i = 0; i < k->port_count; i++) {
     const Port *p = &k->ports[i];
-    if (p->absent || !p->threads[0] || !p->threads[1] || !p->threads[2]) continue;
-    const bool own = p->threads[0] != k->threads[0];
+    if (p->absent || p->threads[0].count == 0) continue;
+    const bool own = p->threads[0].steps != k->threads[0].steps;
     if (!own && said) continue;
     const Where *w = own ? where_key(where_key(ports, p->backend->name), "threads") : launch;
     const Place at = { k->file, w ? w->line : top.line, 0 };
     const char *label =
         own ? arena_printf(r->a, "%s: ports.%s.threads", top.label, p->backend->name)
             : arena_printf(r->a, "%s: launch.threads", top.label);
-    const Expr *found = NULL;
     bool fine = true;
-    for (int j = 0; j < 3; j++)
-      if (expr_any(p->threads[j], is_no_const, (void *)&found)) {
-        diag_add(r->d, at, D_THREADS_VARY, label, expr_text(r->a, p->threads[j]),
-                 found->kind == VAR_DIM ? "dim" : "scalar", found->name);
-        fine = false;
-      }
+    for (int j = 0; j < 3; j++) {
+      const int found = first_no_const(k, &p->threads[j]);
+      if (found < 0) continue;
+      const kg_symbol s = kg_symbol_at(&k->model, found);
+      diag_add(r->d, at, D_THREADS_VARY, label, p->threads[j].text, kg_symbol_kind_name(s.kind),
+               s.name);
+      fine = false;
+    }
     const int64_t choices = consts_whole(k) ? count_choices(k) : 0;
     for (int64_t n = 0; fine && n < choices && n < SPEC_INSTANCES; n++) {
       int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = { 0 };
@@ -190,14 +196,10 @@ void spec_kernel_check(Reader *r, Val top) {
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-typedef struct Known {
-  const Kernel *k;
-  const Case *c;
-} Known;
-
-static bool is_unknown(const Expr *e, void *what) {
-  const Known *known = what;
-  return e->op == EX_VAR && !known->c->given[expr_var_number(known->k, e)];
+static bool is_known(const Case *c, const kg_expr *e) {
+  for (int i = 0; i < e->count; i++)
+    if (e->steps[i].op == KG_OP_VAR && !c->given[e->steps[i].value]) return false;
+  return true;
 }
 
 /* With constants that the case leaves open, any choice must do: those expressions are left to the
@@ -210,27 +212,26 @@ void spec_case_check(Reader *r, Val v, const Case *c) {
     full.values[k->dim_count + i] = k->consts[i].values[0];
     full.given[k->dim_count + i] = true;
   }
-  Known known = { k, &full };
-  for (int i = 0; i < k->require_count; i++) {
+  for (int i = 0; i < k->stated_count; i++) { /* a dim in its range is asked of each value */
     int64_t holds = 1;
-    if (expr_any(k->require[i], is_unknown, &known)) continue;
-    const char *text = arena_printf(r->a, "'%s'", expr_text(r->a, k->require[i]));
-    if (!expr_eval(k, k->require[i], full.values, &holds))
-      diag_add(r->d, val_place(r, v), D_EXPR_FAILS, v.label, expr_text(r->a, k->require[i]),
+    if (!is_known(&full, &k->require[i])) continue;
+    const char *text = arena_printf(r->a, "'%s'", k->require[i].text);
+    if (!expr_eval(&k->require[i], full.values, &holds))
+      diag_add(r->d, val_place(r, v), D_EXPR_FAILS, v.label, k->require[i].text,
                "it divides by zero or passes 64 bits");
     else if (!holds) diag_add(r->d, val_place(r, v), D_CASE_REQUIRE, v.label, text);
   }
   for (int i = 0; i < k->arg_count; i++)
     for (int j = 0; j < k->args[i].rank; j++) {
-      const Expr *e = k->args[i].shape[j];
+      const kg_expr *e = &k->args[i].shape[j];
       int64_t extent;
-      if (expr_any(e, is_unknown, &known)) continue;
+      if (!is_known(&full, e)) continue;
       const char *why = NULL;
-      if (!expr_eval(k, e, full.values, &extent)) why = "divides by zero or passes 64 bits";
+      if (!expr_eval(e, full.values, &extent)) why = "divides by zero or passes 64 bits";
       else if (extent < 0) why = arena_printf(r->a, "is %lld", (long long)extent);
       if (why)
         diag_add(r->d, val_place(r, v), D_CASE_SHAPE, v.label, k->args[i].name, j + 1,
-                 arena_printf(r->a, "'%s' %s", expr_text(r->a, e), why));
+                 arena_printf(r->a, "'%s' %s", e->text, why));
     }
 }
 
@@ -257,9 +258,9 @@ static int by_text(const void *x, const void *y) {
 }
 
 static const char **sorted_names(Arena *a, const Kernel *k, int *count) {
-  const Instance *list = kernel_instances(a, k, count);
+  const kg_instance *list = kernel_instances(a, k, count);
   const char **names = arena_alloc(a, (size_t)*count * sizeof *names);
-  for (int i = 0; i < *count; i++) names[i] = instance_name(a, k, &list[i]);
+  for (int i = 0; i < *count; i++) names[i] = instance_name(a, &list[i]);
   qsort(names, (size_t)*count, sizeof *names, by_text);
   return names;
 }

@@ -1,167 +1,118 @@
-/* expr.c: what an expression over dims, constants and scalars says, as text and as a number.
-**
-** The operators' meaning is runtime/kg.h's: 64-bit integers, division and remainder that round
-** down, comparisons that give 0 or 1, all operands evaluated.  Trees are small (words.c bounds
-** them), so recursion is safe. */
+/* expr.c: expressions made, and what they say as text.  Their value is the model's to say
+** (model/expr.h).  Steps are few and their stack is bounded when they are recorded (words.c). */
 #include "spec/spec.h"
 
-typedef enum Shape { LEAF, INFIX, PREFIX, CALL } Shape;
+#include <string.h>
 
-/* Binding strength as in C: a larger number binds tighter. */
-static const struct {
-  Shape shape;
-  int strength;
+/* ---- text ------------------------------------------------------------------------------------ */
+
+/* An operand on the printer's stack. */
+typedef struct Written {
   const char *text;
-} spelling[] = {
-  [EX_INT] = { LEAF, 9, NULL },  [EX_VAR] = { LEAF, 9, NULL },
-  [EX_ADD] = { INFIX, 5, "+" },  [EX_SUB] = { INFIX, 5, "-" },
-  [EX_MUL] = { INFIX, 6, "*" },  [EX_DIV] = { INFIX, 6, "/" },
-  [EX_MOD] = { INFIX, 6, "%" },  [EX_CEIL_DIV] = { CALL, 9, "ceil_div" },
-  [EX_MIN] = { CALL, 9, "min" }, [EX_MAX] = { CALL, 9, "max" },
-  [EX_EQ] = { INFIX, 3, "==" },  [EX_NE] = { INFIX, 3, "!=" },
-  [EX_LT] = { INFIX, 4, "<" },   [EX_LE] = { INFIX, 4, "<=" },
-  [EX_GT] = { INFIX, 4, ">" },   [EX_GE] = { INFIX, 4, ">=" },
-  [EX_AND] = { INFIX, 2, "&&" }, [EX_OR] = { INFIX, 1, "||" },
-  [EX_NOT] = { PREFIX, 7, "!" }, [EX_WHEN] = { CALL, 9, "when" },
-};
+  int strength;
+  bool negative; /* a number below zero */
+} Written;
 
-static bool compares(ExprOp op) { return op >= EX_EQ && op <= EX_GE; }
+/* Behind a sign: a - (-3). */
+enum { UNARY = 7, BEHIND_SIGN = 8 };
 
-/* At least `strength`, or in parentheses. */
-static void put(Buf *b, const Expr *e, int strength) {
-  const int own =
-      e->op == EX_INT && e->value < 0 ? 7 : spelling[e->op].strength; /* -3 binds as a sign does */
-  const bool wrap = own < strength;
-  if (wrap) buf_puts(b, "(");
-  switch (spelling[e->op].shape) {
-  case LEAF:
-    if (e->op == EX_INT) buf_printf(b, "%lld", (long long)e->value);
-    else buf_puts(b, e->name);
-    break;
-  case INFIX: /* all group to the left; a chain of comparisons would mislead without parentheses */
-    put(b, e->a, compares(e->op) ? own + 1 : own);
-    buf_printf(b, " %s ", spelling[e->op].text);
-    put(b, e->b, e->b->op == EX_INT && e->b->value < 0 ? 8 : own + 1); /* a - (-3) */
-    break;
-  case PREFIX:
-    buf_puts(b, spelling[e->op].text);
-    put(b, e->a, own + 1);
-    break;
-  case CALL:
-    buf_printf(b, "%s(", spelling[e->op].text);
-    put(b, e->a, 0);
-    buf_puts(b, ", ");
-    put(b, e->b, 0);
-    if (e->c) {
-      buf_puts(b, ", ");
-      put(b, e->c, 0);
-    }
-    buf_puts(b, ")");
-    break;
-  }
-  if (wrap) buf_puts(b, ")");
+static const char *wrapped(Arena *a, const Written *w, int strength) {
+  return w->strength < strength ? arena_printf(a, "(%s)", w->text) : w->text;
 }
 
-const char *expr_text(Arena *a, const Expr *e) {
-  Buf b = { 0 };
-  put(&b, e, 0);
-  const char *text = arena_strndup(a, b.s, b.len);
-  buf_free(&b);
+static Written written(Arena *a, const kg_op_facts *op, const Written *of) {
+  Written w = {.strength = op->strength};
+  switch (op->form) {
+  case KG_LEAF: die("the operator %s has no operands to write", op->id);
+  case KG_INFIX: { /* a chain of comparisons would mislead without parentheses */
+    const int left = op->strength + (op->kind == KG_COMPARISON),
+              right = of[1].negative ? BEHIND_SIGN : op->strength + 1;
+    w.text = arena_printf(a, "%s %s %s", wrapped(a, &of[0], left), op->text,
+                          wrapped(a, &of[1], right));
+    break;
+  }
+  case KG_PREFIX:
+    w.text = arena_printf(a, "%s%s", op->text, wrapped(a, &of[0], op->strength + 1));
+    break;
+  case KG_CALL:
+    w.text = arena_printf(a, "%s(", op->text);
+    for (int i = 0; i < op->takes; i++)
+      w.text = arena_printf(a, "%s%s%s", w.text, i ? ", " : "", of[i].text);
+    w.text = arena_printf(a, "%s)", w.text);
+  }
+  return w;
+}
+
+static const char *steps_text(Arena *a, const kg_kernel *k, const kg_step *steps, int count) {
+  Written stack[KG_EXPR_DEPTH];
+  const int depth = kg_expr_depth(steps, count);
+  if (depth < 0 || depth > KG_EXPR_DEPTH) die("an expression of %d steps, %d deep", count, depth);
+  Arena *scratch = arena_new();
+  int n = 0;
+  for (int i = 0; i < count; i++) {
+    const kg_op_facts *op = &kg_ops[steps[i].op];
+    const int64_t value = steps[i].value;
+    Written w = {.strength = op->strength};
+    if (steps[i].op == KG_OP_INT) {
+      w.negative = value < 0;
+      if (w.negative) w.strength = UNARY; /* -3 binds as a sign does */
+      w.text = arena_printf(scratch, "%lld", (long long)value);
+    } else if (steps[i].op == KG_OP_VAR) {
+      w.text = kg_symbol_at(k, (int)value).name;
+    } else {
+      n -= op->takes;
+      w = written(scratch, op, &stack[n]);
+    }
+    stack[n++] = w;
+  }
+  const char *text = arena_strdup(a, stack[0].text);
+  arena_free(scratch);
   return text;
 }
 
-int expr_var_number(const struct Kernel *k, const Expr *e) {
-  if (e->op != EX_VAR) die("only a variable has a number");
-  switch (e->kind) {
-  case VAR_DIM: return e->index;
-  case VAR_CONST: return k->dim_count + e->index;
-  case VAR_SCALAR: return k->dim_count + k->const_count + e->index;
-  }
-  die("variable of kind %d", (int)e->kind);
+/* ---- making ---------------------------------------------------------------------------------- */
+
+kg_expr expr_of_steps(Arena *a, const kg_kernel *k, const kg_step *steps, int count) {
+  kg_step *own = arena_alloc(a, (size_t)count * sizeof *own);
+  memcpy(own, steps, (size_t)count * sizeof *own);
+  return (kg_expr){steps_text(a, k, own, count), count, own};
 }
 
-/* ---- checked arithmetic ---------------------------------------------------------------------- */
+kg_expr expr_int(Arena *a, int64_t value) {
+  const kg_step step = {KG_OP_INT, value};
+  return expr_of_steps(a, NULL, &step, 1);
+}
 
-static bool add(int64_t x, int64_t y, int64_t *out) {
-  if (y > 0 ? x > INT64_MAX - y : x < INT64_MIN - y) return false;
-  *out = x + y;
+kg_expr expr_var(Arena *a, const kg_kernel *k, kg_symbol_kind kind, int index) {
+  const kg_step step = {KG_OP_VAR, kg_variable(k, kind, index)};
+  return expr_of_steps(a, k, &step, 1);
+}
+
+kg_expr expr_of(Arena *a, const kg_kernel *k, kg_op op, const kg_expr *operands) {
+  int count = 1, n = 0;
+  for (int i = 0; i < kg_ops[op].takes; i++) count += operands[i].count;
+  kg_step *steps = arena_alloc(a, (size_t)count * sizeof *steps);
+  for (int i = 0; i < kg_ops[op].takes; i++)
+    for (int s = 0; s < operands[i].count; s++) steps[n++] = operands[i].steps[s];
+  steps[n] = (kg_step){(uint8_t)op, 0};
+  return (kg_expr){steps_text(a, k, steps, count), count, steps};
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+bool expr_is_int(const kg_expr *e, int64_t value) {
+  return e->count == 1 && e->steps[0].op == KG_OP_INT && e->steps[0].value == value;
+}
+
+bool expr_same(const kg_expr *x, const kg_expr *y) {
+  if (x->count != y->count) return false;
+  for (int i = 0; i < x->count; i++)
+    if (x->steps[i].op != y->steps[i].op || x->steps[i].value != y->steps[i].value) return false;
   return true;
 }
 
-static bool subtract(int64_t x, int64_t y, int64_t *out) {
-  if (y < 0 ? x > INT64_MAX + y : x < INT64_MIN + y) return false;
-  *out = x - y;
-  return true;
-}
-
-static bool multiply(int64_t x, int64_t y, int64_t *out) {
-  if (x != 0 && y != 0) {
-    if (x == -1 ? y == INT64_MIN : y == -1 ? x == INT64_MIN : false) return false;
-    if (x != -1 && y != -1) {
-      const int64_t bound = (x < 0) == (y < 0) ? INT64_MAX : INT64_MIN;
-      /* |x * y| passes the bound exactly when |x| passes the bound divided by |y| */
-      if (x > 0 ? (y > 0 ? x > bound / y : y < bound / x) : (y > 0 ? x < bound / y : x < bound / y))
-        return false;
-    }
-  }
-  *out = x * y;
-  return true;
-}
-
-/* Quotient and remainder that round down. */
-static bool divide(int64_t x, int64_t y, int64_t *quotient, int64_t *remainder) {
-  if (y == 0 || (x == INT64_MIN && y == -1)) return false;
-  int64_t q = x / y, r = x % y;
-  if (r != 0 && (r < 0) != (y < 0)) {
-    q -= 1;
-    r += y;
-  }
-  *quotient = q;
-  *remainder = r;
-  return true;
-}
-
-bool expr_eval(const struct Kernel *k, const Expr *e, const int64_t *values, int64_t *out) {
-  int64_t a = 0, b = 0, c = 0, rest;
-  if (e->a && !expr_eval(k, e->a, values, &a)) return false;
-  if (e->b && !expr_eval(k, e->b, values, &b)) return false;
-  if (e->c && !expr_eval(k, e->c, values, &c)) return false;
-  switch (e->op) {
-  case EX_INT: *out = e->value; return true;
-  case EX_VAR: *out = values[expr_var_number(k, e)]; return true;
-  case EX_ADD: return add(a, b, out);
-  case EX_SUB: return subtract(a, b, out);
-  case EX_MUL: return multiply(a, b, out);
-  case EX_DIV: return divide(a, b, out, &rest);
-  case EX_MOD:
-    if (b == -1) { /* any number is divisible by it, the least one too */
-      *out = 0;
-      return true;
-    }
-    return divide(a, b, &rest, out);
-  case EX_CEIL_DIV: {
-    int64_t q;
-    if (!divide(a, b, &q, &rest)) return false;
-    *out = q + (rest != 0); /* a rest means |b| > 1, so q is far from the end of the range */
-    return true;
-  }
-  case EX_MIN: *out = a < b ? a : b; return true;
-  case EX_MAX: *out = a > b ? a : b; return true;
-  case EX_EQ: *out = a == b; return true;
-  case EX_NE: *out = a != b; return true;
-  case EX_LT: *out = a < b; return true;
-  case EX_LE: *out = a <= b; return true;
-  case EX_GT: *out = a > b; return true;
-  case EX_GE: *out = a >= b; return true;
-  case EX_AND: *out = a && b; return true;
-  case EX_OR: *out = a || b; return true;
-  case EX_NOT: *out = !a; return true;
-  case EX_WHEN: *out = a ? b : c; return true;
-  }
-  die("expression operator %d", (int)e->op);
-}
-
-bool expr_any(const Expr *e, bool (*visit)(const Expr *e, void *what), void *what) {
-  return e && (visit(e, what) || expr_any(e->a, visit, what) || expr_any(e->b, visit, what) ||
-               expr_any(e->c, visit, what));
+bool expr_eval(const kg_expr *e, const int64_t *values, int64_t *out) {
+  const kg_expr_status status = kg_expr_eval_all(e, values, out);
+  if (status == KG_EXPR_MALFORMED) die("'%s' is no expression", e->text);
+  return status == KG_EXPR_OK;
 }

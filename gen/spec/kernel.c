@@ -5,6 +5,18 @@
 
 #include "spec/read.h"
 
+void kernel_room(Arena *a, Kernel *k) {
+  KernelRoom *room = arena_alloc(a, sizeof *room);
+  k->version = KG_TABLES_VERSION;
+  k->room = room;
+  k->types = room->types;
+  k->consts = room->consts;
+  k->dims = room->dims;
+  k->scalars = room->scalars;
+  k->args = room->args;
+  k->require = room->require;
+}
+
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
 static const char *const top_fields[] = { "allow",   "body",     "budget",    "cases",   "consts",
@@ -65,12 +77,13 @@ static void read_type(Reader *r, Val entry, const char *name, Val value, bool or
   (void)ordered;
   Kernel *k = r->k;
   lua_State *L = r->L;
-  TypeParam *t = &k->types[k->type_count];
-  if (!spec_name_take(r, entry, name, "a type")) {
+  kg_dtype *dtypes = arena_alloc(r->a, MAX_VALUES * sizeof *dtypes);
+  kg_type_param *t = &k->room->types[k->type_count];
+  if (!spec_name_free(r, entry, name)) {
     r->bad_types = true;
     return;
   }
-  t->name = name;
+  *t = (kg_type_param){ name, 0, dtypes };
   k->type_count++;
   const int n = val_list(r, value, "a list of dtypes", MAX_VALUES, NULL, 0);
   if (n == 0)
@@ -78,13 +91,11 @@ static void read_type(Reader *r, Val entry, const char *name, Val value, bool or
   const int top = lua_gettop(L);
   for (int i = 1; i <= n; i++, lua_settop(L, top)) {
     const Val item = val_item(r, value, i);
-    const int dtype = val_dtype(r, item);
-    if (dtype < 0) continue;
-    bool twice = false;
-    for (int j = 0; j < t->count; j++) twice = twice || t->dtypes[j] == (Dtype)dtype;
-    if (twice)
-      diag_add(r->d, val_place(r, item), D_VALUE_TWICE, item.label, dtype_info[dtype].name);
-    else t->dtypes[t->count++] = (Dtype)dtype;
+    const kg_dtype dtype = val_dtype(r, item);
+    if (dtype == KG_DTYPES) continue;
+    if (kg_type_has(t, dtype))
+      diag_add(r->d, val_place(r, item), D_VALUE_TWICE, item.label, kg_dtype_name(dtype));
+    else dtypes[t->count++] = dtype;
   }
 }
 
@@ -93,7 +104,7 @@ static void read_type(Reader *r, Val entry, const char *name, Val value, bool or
 static const int64_t const_low = INT32_MIN,
                      const_high = UINT32_MAX; /* what an i32 or a u32 holds */
 
-static void read_choices(Reader *r, Val value, Const *c) {
+static void read_choices(Reader *r, Val value, kg_const_param *c, int64_t *values) {
   lua_State *L = r->L;
   const int n = val_list(r, value, "a list of integers", MAX_VALUES, NULL, 0);
   if (n == 0)
@@ -104,16 +115,17 @@ static void read_choices(Reader *r, Val value, Const *c) {
     int64_t x;
     if (!val_int(r, item, const_low, const_high, &x)) continue;
     bool twice = false;
-    for (int j = 0; j < c->count; j++) twice = twice || c->values[j] == x;
+    for (int j = 0; j < c->count; j++) twice = twice || values[j] == x;
     if (twice) diag_add(r->d, val_place(r, item), D_VALUE_TWICE, item.label, val_text(r, item));
-    else c->values[c->count++] = x;
+    else values[c->count++] = x;
   }
 }
 
 static void read_const(Reader *r, Val entry, const char *name, Val value, bool ordered) {
   lua_State *L = r->L;
-  Const c = { .name = name };
-  if (!spec_name_take(r, entry, name, "a constant")) {
+  int64_t *values = arena_alloc(r->a, MAX_VALUES * sizeof *values);
+  kg_const_param c = { .name = name, .values = values };
+  if (!spec_name_free(r, entry, name)) {
     r->bad_names = true;
     return;
   }
@@ -121,31 +133,31 @@ static void read_const(Reader *r, Val entry, const char *name, Val value, bool o
                                                     strcmp(lua_tostring(L, value.at), "bool") == 0);
   if (chooses && !ordered) diag_add(r->d, val_place(r, value), D_CONST_ORDER, value.label, name);
   c.in_key = chooses;
-  if (lua_istable(L, value.at)) read_choices(r, value, &c);
+  if (lua_istable(L, value.at)) read_choices(r, value, &c, values);
   else if (chooses) {
     c.is_bool = true;
     c.count = 2;
-    c.values[1] = 1;
+    values[1] = 1;
   } else if (lua_isboolean(L, value.at)) {
     c.is_bool = true;
     c.count = 1;
-    c.values[0] = lua_toboolean(L, value.at);
+    values[0] = lua_toboolean(L, value.at);
   } else if (lua_type(L, value.at) == LUA_TNUMBER) {
-    c.count = val_int(r, value, const_low, const_high, &c.values[0]);
+    c.count = val_int(r, value, const_low, const_high, &values[0]);
   } else if (!val_poison(r, value)) {
     diag_add(r->d, val_place(r, value), D_CONST_VALUE, value.label, val_text(r, value));
   }
-  r->k->consts[r->k->const_count++] = c;
+  r->k->room->consts[r->k->const_count++] = c;
 }
 
 /* Those in the key first, each kind in its own order. */
 static void order_consts(Kernel *k) {
-  Const sorted[MAX_CONSTS];
+  kg_const_param sorted[MAX_CONSTS];
   int n = 0;
   for (int keyed = 1; keyed >= 0; keyed--)
     for (int i = 0; i < k->const_count; i++)
       if (k->consts[i].in_key == (keyed == 1)) sorted[n++] = k->consts[i];
-  memcpy(k->consts, sorted, (size_t)n * sizeof *sorted);
+  memcpy(k->room->consts, sorted, (size_t)n * sizeof *sorted);
 }
 
 /* ---- dims, scalars --------------------------------------------------------------------------- */
@@ -169,11 +181,11 @@ static void read_dims(Reader *r, Val list) {
     }
     const char *name;
     if (!val_string(r, name_value, expected, &name) ||
-        !spec_name_take(r, name_value, name, "a dim")) {
+        !spec_name_free(r, name_value, name)) {
       r->bad_names = true;
       continue;
     }
-    k->dims[k->dim_count] = name;
+    k->room->dims[k->dim_count] = name;
     k->dim_max[k->dim_count++] = most;
   }
 }
@@ -189,44 +201,45 @@ static void read_scalars(Reader *r, Val list) {
     const char *name;
     if (val_list(r, entry, expected, 2, NULL, 0) < 0 ||
         !val_string(r, val_item(r, entry, 1), "a name", &name) ||
-        !spec_name_take(r, entry, name, "a scalar")) {
+        !spec_name_free(r, entry, name)) {
       r->bad_names = true;
       continue;
     }
     const Val value = val_item(r, entry, 2);
-    const int dtype = val_dtype(r, value);
-    if (dtype >= 0 && dtype != DT_F32 && dtype != DT_I32 && dtype != DT_U32)
-      diag_add(r->d, val_place(r, value), D_SCALAR_DTYPE, entry.label, dtype_info[dtype].name);
-    k->scalars[k->scalar_count++] = (Scalar){ name, dtype < 0 ? DT_I32 : (Dtype)dtype };
+    const kg_dtype dtype = val_dtype(r, value);
+    if (dtype < KG_DTYPES && !kg_dtype_info(dtype)->c_type)
+      diag_add(r->d, val_place(r, value), D_SCALAR_DTYPE, entry.label, kg_dtype_name(dtype));
+    k->room->scalars[k->scalar_count++] =
+        (kg_scalar_param){ name, dtype < KG_DTYPES ? dtype : KG_I32 };
   }
 }
 
 /* ---- inputs and outputs ---------------------------------------------------------------------- */
 
-static bool read_arg_type(Reader *r, Val v, Arg *arg) {
+static bool read_arg_type(Reader *r, Val v, kg_arg *arg) {
   const Kernel *k = r->k;
-  const char *name, *names[MAX_TYPES + DTYPES];
+  const char *name, *names[MAX_TYPES + KG_DTYPES];
   if (!val_string(r, v, "a type's name or a dtype", &name)) return false;
+  const kg_symbol found = kg_symbol_named(&k->model, name);
+  if (found.kind == KG_TYPE) {
+    arg->type = found.index;
+    return true;
+  }
+  arg->dtype = kg_dtype_find(name);
+  if (arg->dtype < KG_DTYPES) return true;
+  arg->dtype = KG_F32;
   int n = 0;
-  for (; n < k->type_count; n++) {
-    names[n] = k->types[n].name;
-    if (strcmp(name, names[n]) != 0) continue;
-    arg->type = n;
-    return true;
-  }
-  const int dtype = dtype_find(name);
-  if (dtype >= 0) {
-    arg->dtype = (Dtype)dtype;
-    return true;
-  }
-  for (int i = 0; i < DTYPES; i++) names[n++] = dtype_info[i].name;
+  for (int i = 0; i < k->type_count; i++) names[n++] = k->types[i].name;
+  for (int i = 0; i < KG_DTYPES; i++) names[n++] = kg_dtype_name((kg_dtype)i);
   if (!r->bad_types)
     diag_add(r->d, val_place(r, v), D_TYPE_UNDECLARED, v.label, name,
              spec_suggest(r->a, name, names, n));
   return false;
 }
 
-static void read_shape(Reader *r, Val v, Arg *arg) {
+static void read_shape(Reader *r, Val v, kg_arg *arg) {
+  kg_expr *shape = arena_alloc(r->a, MAX_RANK * sizeof *shape);
+  arg->shape = shape;
   lua_State *L = r->L;
   if (lua_istable(L, v.at) && lua_rawlen(L, v.at) > MAX_RANK) {
     diag_add(r->d, val_place(r, v), D_RANK, v.label,
@@ -238,9 +251,9 @@ static void read_shape(Reader *r, Val v, Arg *arg) {
             top = lua_gettop(L);
   if (n < 0) r->bad_shapes = true;
   for (int i = 1; i <= n; i++, lua_settop(L, top)) {
-    arg->shape[arg->rank] =
-        val_expr(r, val_item(r, v, i), true, "a dim's name, an integer or an expression");
-    if (arg->shape[arg->rank]) arg->rank++;
+    if (val_expr(r, val_item(r, v, i), true, "a dim's name, an integer or an expression",
+                 &shape[arg->rank]))
+      arg->rank++;
     else r->bad_shapes = true; /* a fault in a shape hides which dims are bound */
   }
 }
@@ -254,11 +267,11 @@ static void read_args(Reader *r, Val list, bool outputs) {
   if (n < 0) r->bad_shapes = true;
   for (int i = 1; i <= n && k->arg_count < MAX_ARGS; i++, lua_settop(L, top)) {
     const Val entry = val_item(r, list, i);
-    Arg arg = { .type = -1, .output = outputs, .line = entry.line };
+    kg_arg arg = { .type = -1, .output = outputs };
     const char *name;
     if (val_list(r, entry, expected, 3, output_fields, outputs) < 0 ||
         !val_string(r, val_item(r, entry, 1), "a name", &name) ||
-        !spec_name_take(r, entry, name, outputs ? "an output" : "an input")) {
+        !spec_name_free(r, entry, name)) {
       r->bad_shapes = true;
       continue;
     }
@@ -270,7 +283,8 @@ static void read_args(Reader *r, Val list, bool outputs) {
       spec_tolerance_read(r, tolerance, &k->out_tolerance[k->arg_count]);
       k->has_out_tolerance[k->arg_count] = true;
     }
-    k->args[k->arg_count++] = arg;
+    k->arg_line[k->arg_count] = entry.line;
+    k->room->args[k->arg_count++] = arg;
   }
   if (!outputs) k->input_count = k->arg_count;
   const int total = (outputs ? k->input_count : 0) + (n > 0 ? n : 0);
@@ -283,7 +297,7 @@ static void read_args(Reader *r, Val list, bool outputs) {
 /* A hash has no order: then types go by their first use, in inputs and then in outputs. */
 static void order_types(Kernel *k) {
   int place[MAX_TYPES], n = 0;
-  TypeParam sorted[MAX_TYPES];
+  kg_type_param sorted[MAX_TYPES];
   for (int t = 0; t < k->type_count; t++) place[t] = -1;
   for (int i = 0; i < k->arg_count; i++)
     if (k->args[i].type >= 0 && place[k->args[i].type] < 0) place[k->args[i].type] = n++;
@@ -291,8 +305,8 @@ static void order_types(Kernel *k) {
     if (place[t] < 0) place[t] = n++;
   for (int t = 0; t < k->type_count; t++) sorted[place[t]] = k->types[t];
   for (int i = 0; i < k->arg_count; i++)
-    if (k->args[i].type >= 0) k->args[i].type = place[k->args[i].type];
-  memcpy(k->types, sorted, (size_t)n * sizeof *sorted);
+    if (k->args[i].type >= 0) k->room->args[i].type = place[k->args[i].type];
+  memcpy(k->room->types, sorted, (size_t)n * sizeof *sorted);
 }
 
 static void check_types_used(Reader *r, Val types) {
@@ -343,6 +357,7 @@ static void read_declarations(Reader *r, Val top) {
 
 void spec_kernel_read(SpecRun *run, const SpecHead *head, int table) {
   Kernel *k = arena_alloc(run->a, sizeof *k);
+  kernel_room(run->a, k);
   k->name = head->name;
   k->file = head->at.file;
   k->line = head->at.line;
@@ -366,6 +381,7 @@ void spec_kernel_read(SpecRun *run, const SpecHead *head, int table) {
   spec_trial_read(r, top);
   lua_settop(run->L, base);
   spec_kernel_check(r, top);
+  for (int i = 0; i < k->port_count; i++) port_launchable(run->a, k, &k->ports[i]);
   GROW(run->a, run->kernels, run->kernel_count, run->kernel_room);
   run->kernels[run->kernel_count++] = k;
   arena_free(run->scratch);

@@ -10,7 +10,7 @@ enum { WAVE32 = 1u, WAVE64 = 2u };
 
 /* ---- groups, threads, require ---------------------------------------------------------------- */
 
-static void read_three(Reader *r, Val v, Expr *out[3]) {
+static void read_three(Reader *r, Val v, kg_expr out[3]) {
   lua_State *L = r->L;
   const int n = val_list(r, v, "a list of 3, one an axis", 3, NULL, 0), top = lua_gettop(L);
   if (n < 0) return;
@@ -19,12 +19,14 @@ static void read_three(Reader *r, Val v, Expr *out[3]) {
              "3, one an axis, are");
     return;
   }
-  Expr *read[3];
+  kg_expr read[3];
+  bool fine = true;
   for (int i = 0; i < 3; i++) {
-    read[i] = val_expr(r, val_item(r, v, i + 1), false, "an integer or an expression");
+    fine = val_expr(r, val_item(r, v, i + 1), false, "an integer or an expression", &read[i]) &&
+           fine;
     lua_settop(L, top);
   }
-  if (read[0] && read[1] && read[2]) memcpy(out, read, sizeof read);
+  if (fine) memcpy(out, read, sizeof read);
 }
 
 static void read_require(Reader *r, Val v) {
@@ -43,12 +45,22 @@ static void read_require(Reader *r, Val v) {
                  "== and ~= are not recorded; write dim.D:eq(1) or dim.D:ne(1)");
       continue;
     }
-    Expr *e = val_expr(r, item, false, "a comparison, as in dim.D:ge(1)");
-    if (!e) continue;
-    if (expr_is_condition(k, e)) k->require[k->require_count++] = e;
+    kg_expr e;
+    if (!val_expr(r, item, false, "a comparison, as in dim.D:ge(1)", &e)) continue;
+    if (expr_is_condition(k, e.steps, e.count)) k->room->require[k->require_count++] = e;
     else
       diag_add(r->d, val_place(r, item), D_NOT_CONDITION, item.label,
-               arena_printf(r->a, "'%s'", expr_text(r->a, e)), hint);
+               arena_printf(r->a, "'%s'", e.text), hint);
+  }
+}
+
+/* What a launch must satisfy beside: the ranges of the dims that are declared. */
+static void require_ranges(Arena *a, Kernel *k) {
+  k->stated_count = k->require_count;
+  for (int i = 0; i < k->dim_count; i++) {
+    if (k->dim_max[i] >= UINT32_MAX) continue; /* every dim fits a u32 anyway */
+    const kg_expr range[2] = { expr_var(a, &k->model, KG_DIM, i), expr_int(a, k->dim_max[i]) };
+    k->room->require[k->require_count++] = expr_of(a, &k->model, KG_OP_LE, range);
   }
 }
 
@@ -77,6 +89,7 @@ void spec_launch_read(Reader *r, Val top) {
       read_three(r, threads, k->threads);
   }
   if (!val_nil(r, require)) read_require(r, require);
+  require_ranges(r->a, k);
   if (val_required(r, top, wave, "wave", "any, 32 or 64")) k->waves = read_wave(r, wave);
   r->run->lost = 0;
 }
@@ -97,15 +110,13 @@ static void read_define(Reader *r, Port *p, Val table, const char *name) {
   const Kernel *k = r->k;
   lua_State *L = r->L;
   const Val v = val_field(r, table, name);
-  const Const *c = NULL;
-  const char *fixed[MAX_CONSTS];
-  int n = 0;
-  for (int i = 0; i < k->const_count; i++) {
-    if (k->consts[i].in_key) continue;
-    fixed[n++] = k->consts[i].name;
-    if (strcmp(k->consts[i].name, name) == 0) c = &k->consts[i];
-  }
-  if (!c) {
+  const kg_symbol found = kg_symbol_named(&k->model, name);
+  const kg_const_param *c = found.kind == KG_CONST ? &k->consts[found.index] : NULL;
+  if (!c || c->in_key) {
+    const char *fixed[MAX_CONSTS];
+    int n = 0;
+    for (int i = 0; i < k->const_count; i++)
+      if (!k->consts[i].in_key) fixed[n++] = k->consts[i].name;
     if (!r->bad_names)
       diag_add(r->d, val_place(r, v), D_DEFINE_UNKNOWN, table.label, name,
                spec_suggest(r->a, name, fixed, n));

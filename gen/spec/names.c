@@ -51,7 +51,9 @@ static const Backend *who_reserves(const SpecRun *run, const char *name) {
 static bool is_taken_word(Reader *r, Place at, const char *label, const char *name) {
   const char *prefix = prefix_fault(name);
   const Backend *b = who_reserves(r->run, name);
-  if (words_find(r->run->words, name, (int)strlen(name)))
+  const kg_dtype dtype = kg_dtype_find(name);
+  if (words_find(r->run->words, name, (int)strlen(name)) ||
+      (dtype < KG_DTYPES && strcmp(kg_dtype_name(dtype), name) == 0))
     diag_add(r->d, at, D_NAME_LANGUAGE, label, name);
   else if (is_among(name, keywords, COUNT(keywords)))
     diag_add(r->d, at, D_NAME_RESERVED, label, name, "C or C++");
@@ -61,7 +63,7 @@ static bool is_taken_word(Reader *r, Place at, const char *label, const char *na
   return true;
 }
 
-bool spec_name_take(Reader *r, Val v, const char *name, const char *what) {
+bool spec_name_free(Reader *r, Val v, const char *name) {
   const Place at = val_place(r, v);
   if (strlen(name) > SPEC_NAME_BYTES) {
     diag_add(r->d, at, D_NAME_LONG, v.label, strlen(name), (int)SPEC_NAME_BYTES);
@@ -74,16 +76,12 @@ bool spec_name_take(Reader *r, Val v, const char *name, const char *what) {
   is_taken_word(
       r, at, v.label,
       name); /* said; the name is known all the same, so that its uses are no faults too */
-  for (int i = 0; i < r->name_count; i++)
-    if (strcmp(r->names[i].name, name) == 0) {
-      diag_add(r->d, at, D_NAME_TWICE, v.label, name, r->names[i].what);
-      return false;
-    }
-  if (r->name_count < SPEC_NAMES) {
-    r->names[r->name_count].name = name;
-    r->names[r->name_count++].what = what;
-  }
-  return true;
+  const kg_symbol taken = kg_symbol_named(&r->k->model, name);
+  if (!taken.name) return true;
+  const char *kind = kg_symbol_kind_name(taken.kind);
+  diag_add(r->d, at, D_NAME_TWICE, v.label, name,
+           arena_printf(r->a, "%s %s", strchr("aeiou", *kind) ? "an" : "a", kind));
+  return false;
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

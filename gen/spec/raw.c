@@ -1,6 +1,6 @@
 /* raw.c: values that are recorded while a specification runs.  See read.h.
 **
-**   expression   an operator tree, recorded; its names are looked up when a kernel takes it
+**   expression   its steps, recorded; its names are looked up when a kernel takes it
 **   unknown      what a faulty word gives: whatever is done with it gives another one, so one
 **                mistake is one message */
 #include <string.h>
@@ -43,84 +43,95 @@ static int poison_nothing(lua_State *L) {
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
-const RawExpr *spec_to_expr(lua_State *L, int at) {
-  RawExpr **box = luaL_testudata(L, at, EXPR);
-  return box ? *box : NULL;
+const kg_expr *spec_to_expr(lua_State *L, int at) { return luaL_testudata(L, at, EXPR); }
+
+/* Room for an expression of so many steps. */
+static kg_step *new_steps(SpecRun *run, int count) {
+  spec_charge(run, (size_t)count * sizeof(kg_step));
+  return arena_alloc(run->a, (size_t)count * sizeof(kg_step));
 }
 
-static RawExpr *new_raw(lua_State *L) {
-  SpecRun *run = spec_run(L);
-  spec_charge(run, sizeof(RawExpr));
-  RawExpr *e = arena_alloc(run->a, sizeof *e);
-  e->at = spec_here(run);
-  e->nodes = 1;
-  return e;
+/* Where the operator being recorded stands, as its step has it. */
+static int64_t place_here(SpecRun *run) {
+  const Place at = spec_here(run), *last = run->place_count ? &run->places[run->place_count - 1]
+                                                            : NULL;
+  if (!last || last->line != at.line || strcmp(last->file, at.file) != 0) {
+    GROW(run->a, run->places, run->place_count, run->place_room);
+    run->places[run->place_count++] = at;
+  }
+  return run->place_count - 1;
 }
 
-static int push_raw(lua_State *L, RawExpr *e) {
+static int push_steps(lua_State *L, const kg_step *steps, int count) {
   SpecRun *run = spec_run(L);
-  if (e->nodes > SPEC_EXPR_NODES) {
-    diag_add(run->d, e->at, D_EXPR_LARGE, (int)SPEC_EXPR_NODES);
+  if (kg_expr_depth(steps, count) > KG_EXPR_DEPTH) {
+    diag_add(run->d, spec_here(run), D_EXPR_DEEP, (int)KG_EXPR_DEPTH);
     spec_push_poison(L);
     return 1;
   }
-  RawExpr **box = lua_newuserdatauv(L, sizeof *box, 0);
-  *box = e;
+  kg_expr *box = lua_newuserdatauv(L, sizeof *box, 0);
+  *box = (kg_expr){NULL, count, steps};
   luaL_setmetatable(L, EXPR);
   return 1;
 }
 
-/* An operand on the stack; NULL: it is none, and that was said. */
-static RawExpr *operand(lua_State *L, int at, const char *who) {
-  const RawExpr *e = spec_to_expr(L, at);
-  if (e) return *(RawExpr **)lua_touserdata(L, at);
+/* An operand on the stack; false: it is none, and that was said. */
+static bool operand(lua_State *L, int at, const char *who, kg_expr *out) {
+  const kg_expr *e = spec_to_expr(L, at);
   SpecRun *run = spec_run(L);
-  if (lua_isinteger(L, at)) {
-    RawExpr *number = new_raw(L);
-    number->op = EX_INT;
-    number->value = lua_tointeger(L, at);
-    return number;
+  if (e) {
+    *out = *e;
+    return true;
   }
-  if (spec_is_poison(L, at)) return NULL;
+  if (lua_isinteger(L, at)) {
+    kg_step *number = new_steps(run, 1);
+    *number = (kg_step){KG_OP_INT, lua_tointeger(L, at)};
+    *out = (kg_expr){NULL, 1, number};
+    return true;
+  }
+  if (spec_is_poison(L, at)) return false;
   if (lua_type(L, at) == LUA_TNUMBER)
     diag_add(run->d, spec_here(run), D_INT_FLOAT, arena_printf(run->a, "'%s'", who),
              spec_float_text(run->a, lua_tonumber(L, at)));
   else
     diag_add(run->d, spec_here(run), D_WORD_ARGUMENT, arena_printf(run->a, "'%s'", who),
              spec_kind(L, at), "an integer or an expression over dim, const and scalar");
-  return NULL;
+  return false;
 }
 
-static RawExpr *join(lua_State *L, ExprOp op, RawExpr *a, RawExpr *b, RawExpr *c) {
-  RawExpr *e = new_raw(L);
-  e->op = op;
-  e->a = a;
-  e->b = b;
-  e->c = c;
-  e->nodes += (a ? a->nodes : 0) + (b ? b->nodes : 0) + (c ? c->nodes : 0);
-  return e;
+/* The operands' steps, and the operator as often as it takes to make one value of them: from the
+** left where there are more than it takes. */
+static int record(lua_State *L, kg_op op, const kg_expr *of, int n) {
+  SpecRun *run = spec_run(L);
+  const int takes = kg_ops[op].takes, times = n == takes ? 1 : n - 1;
+  int64_t count = times;
+  for (int i = 0; i < n; i++) count += of[i].count;
+  if (count > SPEC_EXPR_NODES) {
+    diag_add(run->d, spec_here(run), D_EXPR_LARGE, (int)SPEC_EXPR_NODES);
+    spec_push_poison(L);
+    return 1;
+  }
+  const kg_step step = {(uint8_t)op, place_here(run)};
+  kg_step *steps = new_steps(run, (int)count), *to = steps;
+  for (int i = 0; i < n; i++) {
+    memcpy(to, of[i].steps, (size_t)of[i].count * sizeof *to);
+    to += of[i].count;
+    if (i == takes - 1 || (i >= takes && times > 1)) *to++ = step;
+  }
+  return push_steps(L, steps, (int)count);
 }
 
-/* Lua operators and methods that are recorded. */
-static const struct {
-  const char *event, *sign;
-  ExprOp op;
-} operators[] = {
-  { "__add", "+", EX_ADD }, { "__sub", "-", EX_SUB },   { "__mul", "*", EX_MUL },
-  { "__mod", "%", EX_MOD }, { "__idiv", "//", EX_DIV },
-};
-static const struct {
-  const char *name;
-  ExprOp op;
-} methods[] = {
-  { "eq", EX_EQ }, { "ge", EX_GE }, { "gt", EX_GT },
-  { "le", EX_LE }, { "lt", EX_LT }, { "ne", EX_NE },
-};
-/* Those that Lua would evaluate, or that are not exact in integers. */
+/* What Lua does with two values: recorded where an operator is said by that sign, else refused, as
+** Lua would evaluate it or it is not exact in integers. */
 static const struct {
   const char *event, *sign, *instead;
   bool compares;
-} refused[] = {
+} signs[] = {
+  { "__add", "+", NULL, false },
+  { "__sub", "-", NULL, false },
+  { "__mul", "*", NULL, false },
+  { "__mod", "%", NULL, false },
+  { "__idiv", "//", NULL, false },
   { "__div", "/", "// (rounds down) or ceil_div(a, b)", false },
   { "__pow", "^", "the product", false },
   { "__concat", "..", "no text in its place", false },
@@ -135,96 +146,83 @@ static const struct {
   { "__shl", "<<", "*", false },
   { "__shr", ">>", "//", false },
 };
-/* Functions of expressions; more operands than `least` are folded from the left where `fold`. */
-static const struct {
-  const char *name;
-  ExprOp op;
-  int least;
-  bool fold;
-} functions[] = {
-  { "all", EX_AND, 1, true },
-  { "any_of", EX_OR, 1, true },
-  { "ceil_div", EX_CEIL_DIV, 2, false },
-  { "max", EX_MAX, 2, true },
-  { "min", EX_MIN, 2, true },
-  { "negate", EX_NOT, 1, false },
-  { "when", EX_WHEN, 3, false },
-};
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
-/* Upvalues: operator, its sign. */
+/* The operator that a specification says so; KG_OPS: none. */
+static kg_op said(kg_op_said how, const char *word) {
+  int op = 0;
+  while (op < KG_OPS && (kg_ops[op].said != how || strcmp(kg_ops[op].word, word) != 0)) op++;
+  return (kg_op)op;
+}
+
+/* Upvalue: operator. */
 static int record_binary(lua_State *L) {
-  const ExprOp op = (ExprOp)lua_tointeger(L, lua_upvalueindex(1));
-  const char *sign = lua_tostring(L, lua_upvalueindex(2));
-  RawExpr *a = operand(L, 1, sign), *b = operand(L, 2, sign);
-  if (a && b) return push_raw(L, join(L, op, a, b, NULL));
+  const kg_op op = (kg_op)lua_tointeger(L, lua_upvalueindex(1));
+  kg_expr of[2];
+  const bool a = operand(L, 1, kg_ops[op].word, &of[0]), b = operand(L, 2, kg_ops[op].word, &of[1]);
+  if (a && b) return record(L, op, of, 2);
   spec_push_poison(L);
   return 1;
 }
 
 static int record_negative(lua_State *L) {
-  RawExpr *zero = new_raw(L), *a = operand(L, 1, "-");
-  if (a) return push_raw(L, join(L, EX_SUB, zero, a, NULL));
+  static const kg_step zero = {KG_OP_INT, 0};
+  kg_expr of[2] = {{NULL, 1, &zero}};
+  if (operand(L, 1, "-", &of[1])) return record(L, KG_OP_SUB, of, 2);
   spec_push_poison(L);
   return 1;
 }
 
-/* Upvalue: row of refused. */
+/* Upvalue: row of signs. */
 static int refuse(lua_State *L) {
   SpecRun *run = spec_run(L);
   const int i = (int)lua_tointeger(L, lua_upvalueindex(1));
-  diag_add(run->d, spec_here(run), D_EXPR_OPERATOR, refused[i].sign, refused[i].instead);
-  if (refused[i].compares) run->lost++;
+  diag_add(run->d, spec_here(run), D_EXPR_OPERATOR, signs[i].sign, signs[i].instead);
+  if (signs[i].compares) run->lost++;
   spec_push_poison(L);
   return 1;
 }
 
-/* Upvalue: row of functions. */
+/* Upvalue: operator. */
 static int record_function(lua_State *L) {
-  const int i = (int)lua_tointeger(L, lua_upvalueindex(1)), n = lua_gettop(L),
-            least = functions[i].least;
+  const kg_op op = (kg_op)lua_tointeger(L, lua_upvalueindex(1));
+  const kg_op_facts *f = &kg_ops[op];
+  const bool fold = f->said == KG_SAID_FOLD;
+  const int n = lua_gettop(L), least = fold && f->kind == KG_LOGIC ? 1 : f->takes;
   SpecRun *run = spec_run(L);
-  if (n < least || (n > least && !functions[i].fold) || n > SPEC_EXPR_NODES) {
-    diag_add(run->d, spec_here(run), D_WORD_ARGUMENT,
-             arena_printf(run->a, "'%s'", functions[i].name),
+  if (n < least || (n > least && !fold) || n > SPEC_EXPR_NODES) {
+    diag_add(run->d, spec_here(run), D_WORD_ARGUMENT, arena_printf(run->a, "'%s'", f->word),
              arena_printf(run->a, n == 1 ? "%d operand" : "%d operands", n),
-             arena_printf(run->a, "%d%s", least, functions[i].fold ? " or more" : ""));
+             arena_printf(run->a, "%d%s", least, fold ? " or more" : ""));
     spec_push_poison(L);
     return 1;
   }
-  RawExpr *of[SPEC_EXPR_NODES] = { NULL };
+  kg_expr of[SPEC_EXPR_NODES];
   bool fine = true;
-  for (int at = 1; at <= n; at++) {
-    of[at - 1] = operand(L, at, functions[i].name);
-    fine = fine && of[at - 1];
-  }
+  for (int at = 1; at <= n; at++) fine = operand(L, at, f->word, &of[at - 1]) && fine;
   if (!fine) {
     spec_push_poison(L);
     return 1;
   }
-  if (functions[i].op == EX_NOT) return push_raw(L, join(L, EX_NOT, of[0], NULL, NULL));
-  if (functions[i].op == EX_WHEN) return push_raw(L, join(L, EX_WHEN, of[0], of[1], of[2]));
-  RawExpr *e = of[0];
-  for (int at = 1; at < n; at++) e = join(L, functions[i].op, e, of[at], NULL);
-  return push_raw(L, e);
+  return n < f->takes ? push_steps(L, of[0].steps, of[0].count) : record(L, op, of, n);
 }
 
 /* dim.D:ge(1): the method by its name. */
 static int expr_index(lua_State *L) {
   SpecRun *run = spec_run(L);
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
-  const char *names[COUNT(methods)];
-  for (int i = 0; i < COUNT(methods); i++) {
-    names[i] = methods[i].name;
-    if (strcmp(methods[i].name, name) != 0) continue;
-    lua_pushinteger(L, methods[i].op);
-    lua_pushstring(L, name);
-    lua_pushcclosure(L, record_binary, 2);
+  const kg_op op = said(KG_SAID_METHOD, name);
+  if (op < KG_OPS) {
+    lua_pushinteger(L, op);
+    lua_pushcclosure(L, record_binary, 1);
     return 1;
   }
+  const char *names[KG_OPS];
+  int n = 0;
+  for (int i = 0; i < KG_OPS; i++)
+    if (kg_ops[i].said == KG_SAID_METHOD) names[n++] = kg_ops[i].word;
   if (spec_utf8_bad(name, strlen(name)) < strlen(name)) name = "?";
-  diag_add(run->d, spec_here(run), D_EXPR_METHOD, name,
-           spec_suggest(run->a, name, names, COUNT(methods)));
+  diag_add(run->d, spec_here(run), D_EXPR_METHOD, name, spec_suggest(run->a, name, names, n));
   return poison_index(L);
 }
 
@@ -239,12 +237,14 @@ static int variable(lua_State *L) {
                name ? "a text that is no name" : spec_kind(L, 2), "a name, as in dim.rows");
     return poison_index(L);
   }
-  RawExpr *e = new_raw(L);
-  e->op = EX_VAR;
-  e->kind = (VarKind)lua_tointeger(L, lua_upvalueindex(1));
-  spec_charge(run, len + 1);
-  e->name = arena_strndup(run->a, name, len);
-  return push_raw(L, e);
+  spec_charge(run, sizeof *run->variables + len + 1);
+  GROW(run->a, run->variables, run->variable_count, run->variable_room);
+  run->variables[run->variable_count] =
+      (SpecVariable){ (kg_symbol_kind)lua_tointeger(L, lua_upvalueindex(1)),
+                      arena_strndup(run->a, name, len), spec_here(run) };
+  kg_step *step = new_steps(run, 1);
+  *step = (kg_step){ KG_OP_VAR, run->variable_count++ };
+  return push_steps(L, step, 1);
 }
 
 /* Upvalue: the word. */
@@ -278,21 +278,16 @@ static void open_expr(lua_State *L) {
   lua_setfield(L, -2, "__index");
   lua_pushcfunction(L, record_negative);
   lua_setfield(L, -2, "__unm");
-  for (int i = 0; i < COUNT(operators); i++) {
-    lua_pushinteger(L, operators[i].op);
-    lua_pushstring(L, operators[i].sign);
-    lua_pushcclosure(L, record_binary, 2);
-    lua_setfield(L, -2, operators[i].event);
-  }
-  for (int i = 0; i < COUNT(refused); i++) {
-    lua_pushinteger(L, i);
-    lua_pushcclosure(L, refuse, 1);
-    lua_setfield(L, -2, refused[i].event);
+  for (int i = 0; i < COUNT(signs); i++) {
+    const kg_op op = said(KG_SAID_SIGN, signs[i].sign);
+    lua_pushinteger(L, op < KG_OPS ? (int)op : i);
+    lua_pushcclosure(L, op < KG_OPS ? record_binary : refuse, 1);
+    lua_setfield(L, -2, signs[i].event);
   }
   lua_pop(L, 1);
 }
 
-static void add_variables(lua_State *L, int words, const char *word, VarKind kind) {
+static void add_variables(lua_State *L, int words, const char *word, kg_symbol_kind kind) {
   lua_newtable(L);
   lua_newtable(L);
   lua_pushinteger(L, kind);
@@ -310,12 +305,13 @@ void spec_raw_open(SpecRun *run, int words) {
   lua_State *L = run->L;
   open_poison(L);
   open_expr(L);
-  for (int i = 0; i < COUNT(functions); i++) {
+  for (int i = 0; i < KG_OPS; i++) {
+    if (kg_ops[i].said != KG_SAID_FUNCTION && kg_ops[i].said != KG_SAID_FOLD) continue;
     lua_pushinteger(L, i);
     lua_pushcclosure(L, record_function, 1);
-    lua_setfield(L, words, functions[i].name);
+    lua_setfield(L, words, kg_ops[i].word);
   }
-  add_variables(L, words, "dim", VAR_DIM);
-  add_variables(L, words, "const", VAR_CONST);
-  add_variables(L, words, "scalar", VAR_SCALAR);
+  add_variables(L, words, "dim", KG_DIM);
+  add_variables(L, words, "const", KG_CONST);
+  add_variables(L, words, "scalar", KG_SCALAR);
 }

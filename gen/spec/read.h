@@ -41,8 +41,7 @@ enum {
   SPEC_KERNELS = 10000,
   SPEC_FAULTS = 1000,
   SPEC_CASES = 1000,
-  SPEC_NAME_BYTES = 64,
-  SPEC_NAMES = MAX_TYPES + MAX_CONSTS + MAX_DIMS + MAX_ARGS + MAX_SCALARS
+  SPEC_NAME_BYTES = 64
 };
 
 typedef struct SpecSource {
@@ -59,6 +58,9 @@ typedef struct SpecSource {
 typedef enum SpecStop {
   STOP_NOT, STOP_STEPS, STOP_SECONDS, STOP_MEMORY, STOP_TRAFFIC, STOP_FAULTS
 } SpecStop;
+
+/* dim.rows as it was recorded: the kernel that it is of is not known yet. */
+typedef struct SpecVariable { kg_symbol_kind kind; const char *name; Place at; } SpecVariable;
 
 /* `kernel "name"` before and after its table came. */
 typedef struct SpecHead {
@@ -97,6 +99,8 @@ typedef struct SpecRun {
   Place stop_at;
   int source_count, source_room; SpecSource **sources;
   int head_count, head_room; SpecHead **heads;
+  int variable_count, variable_room; SpecVariable *variables;
+  int place_count, place_room; Place *places; /* of recorded operators */
   int kernel_count, kernel_room; Kernel **kernels;
   int set_count, set_room; KernelSet **sets;
 } SpecRun;
@@ -151,19 +155,10 @@ bool spec_protected(SpecRun *run, lua_CFunction f, void *argument);
 
 /* ---- raw.c ------------------------------------------------------------------------------ */
 
-/* As recorded: names are not looked up yet, since an expression may serve several kernels. */
-typedef struct RawExpr {
-  ExprOp op;
-  int64_t value;
-  VarKind kind;
-  const char *name;
-  struct RawExpr *a, *b, *c;
-  int nodes;
-  Place at;
-} RawExpr;
-
+/* An expression as recorded has no text, and may serve several kernels: a variable's number is into
+** run->variables, and an operator's value is into run->places. */
 void spec_raw_open(SpecRun *run, int words); /* their words, into the table at that stack index */
-const RawExpr *spec_to_expr(lua_State *L, int at); /* NULL: no expression */
+const kg_expr *spec_to_expr(lua_State *L, int at); /* as recorded; NULL: no expression */
 bool spec_is_poison(lua_State *L, int at);         /* a value that was complained of already */
 void spec_push_poison(lua_State *L);
 
@@ -182,7 +177,6 @@ typedef struct Reader {
   Diags *d;
   lua_State *L;
   Kernel *k;
-  int name_count; struct { const char *name, *what; } names[SPEC_NAMES];
   /* Some declaration failed, so that what needs all of them is not checked: types; dims,
   ** constants and scalars; shapes. */
   bool bad_types, bad_names, bad_shapes;
@@ -213,11 +207,12 @@ int val_list(Reader *r, Val v, const char *expected, int most, const char *const
 /* Complains of every key of the table that is not among names. */
 void val_fields(Reader *r, Val table, const char *const *names, int count);
 bool val_required(Reader *r, Val table, Val field, const char *key, const char *expected);
-int val_dtype(Reader *r, Val v); /* -1 */
-/* An integer, an expression or, if dims_by_name, a dim's name.  NULL when it is none, or names what
-** is not there. */
-Expr *val_expr(Reader *r, Val v, bool dims_by_name, const char *expected);
-bool expr_is_condition(const Kernel *k, const Expr *e);
+kg_dtype val_dtype(Reader *r, Val v); /* KG_DTYPES: none */
+/* An integer, an expression or, if dims_by_name, a dim's name.  False when it is none, or names
+** what is not there. */
+bool val_expr(Reader *r, Val v, bool dims_by_name, const char *expected, kg_expr *out);
+/* Of k's variables. */
+bool expr_is_condition(const Kernel *k, const kg_step *steps, int count);
 
 /* ---- kernel.c, launch.c, trial.c, names.c, check.c ------------------ */
 
@@ -226,8 +221,8 @@ void spec_launch_read(Reader *r, Val top);
 void spec_ports_read(Reader *r, Val top);
 void spec_tolerance_read(Reader *r, Val v, Tolerance *out);
 void spec_trial_read(Reader *r, Val top);
-/* Whether a parameter may be called so; takes the name. */
-bool spec_name_take(Reader *r, Val v, const char *name, const char *what);
+/* Whether a parameter may be called so; no symbol of the kernel is yet. */
+bool spec_name_free(Reader *r, Val v, const char *name);
 /* A path in the specification to a file, from the folder of the file that holds the kernel, or else
 ** from the specification's own folder, which includes are from too.  The result is from the latter.
 ** NULL: said in d. */

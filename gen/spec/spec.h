@@ -9,14 +9,17 @@
 
 #include "base/diag.h"
 #include "base/lex.h"
+#include "model/expr.h"
+#include "model/instance.h"
+#include "model/kernel.h"
 
 enum {
-  MAX_RANK = 8,
-  MAX_TYPES = 8,
-  MAX_CONSTS = 16,
-  MAX_DIMS = 16,
-  MAX_ARGS = 31,
-  MAX_SCALARS = 16,
+  MAX_RANK = KG_MAX_RANK,
+  MAX_TYPES = KG_MAX_TYPES,
+  MAX_CONSTS = KG_MAX_CONSTS,
+  MAX_DIMS = KG_MAX_DIMS,
+  MAX_ARGS = KG_MAX_ARGS,
+  MAX_SCALARS = KG_MAX_SCALARS,
   MAX_VALUES = 32,
   MAX_BACKENDS = 8,
   MAX_REQUIRES = 32,
@@ -24,83 +27,24 @@ enum {
   WAVES = 2 /* widths: 32, 64 */
 };
 
-
-/* ---- dtypes.c -------------------------------------------------------------------------------- */
-
-/* Same order as kg_dtype. */
-typedef enum Dtype {
-  DT_F32,
-  DT_F16,
-  DT_BF16,
-  DT_I8,
-  DT_U8,
-  DT_I16,
-  DT_U16,
-  DT_I32,
-  DT_U32,
-  DT_I64,
-  DT_U64,
-  DTYPES
-} Dtype;
-typedef struct DtypeInfo { const char *name, *mlx_name; int bytes; bool is_float; } DtypeInfo;
-extern const DtypeInfo dtype_info[DTYPES];
-int dtype_find(const char *name); /* by kgen's or MLX's name; -1 */
-
 /* ---- expr.c: expressions over dims, constants and scalars ------------------------------------ */
 
-/* Same order and meaning as kg_op (runtime/kg.h). */
-typedef enum ExprOp {
-  EX_INT, EX_VAR, EX_ADD, EX_SUB, EX_MUL, EX_DIV, EX_MOD, EX_CEIL_DIV, EX_MIN, EX_MAX,
-  EX_EQ, EX_NE, EX_LT, EX_LE, EX_GT, EX_GE, EX_AND, EX_OR, EX_NOT, EX_WHEN
-} ExprOp;
-
-typedef enum VarKind { VAR_DIM, VAR_CONST, VAR_SCALAR } VarKind;
-
-typedef struct Expr {
-  ExprOp op;
-  int64_t value;      /* EX_INT */
-  VarKind kind;       /* EX_VAR */
-  int index;          /* EX_VAR: into the kernel's dims, consts or scalars */
-  const char *name;   /* EX_VAR */
-  struct Expr *a, *b, *c;
-} Expr;
-
-struct Kernel;
-/* C and Lua spelling alike: "ceil_div(n, 256)", "(Hq + 2 * Hkv) * D"; only the parentheses that are
-** needed. */
-const char *expr_text(Arena *a, const Expr *e);
-/* One number for every variable: dims, then constants, then scalars. */
-int expr_var_number(const struct Kernel *k, const Expr *e);
-/* True as soon as visit(node, what) is, for the expression or a part of it; NULL has none. */
-bool expr_any(const Expr *e, bool (*visit)(const Expr *e, void *what), void *what);
-/* Checked 64-bit; false on overflow, division by zero.  values by expr_var_number. */
-bool expr_eval(const struct Kernel *k, const Expr *e, const int64_t *values, int64_t *out);
+/* All of them have text, in C's and Lua's common spelling, with only the parentheses that are
+** needed: "ceil_div(n, 256)", "(Hq + 2 * Hkv) * D".  One with no steps stands for none. */
+kg_expr expr_int(Arena *a, int64_t value);
+kg_expr expr_var(Arena *a, const kg_kernel *k, kg_symbol_kind kind, int index);
+/* op over as many operands as it takes. */
+kg_expr expr_of(Arena *a, const kg_kernel *k, kg_op op, const kg_expr *operands);
+/* Steps of k's variables, copied, with their text. */
+kg_expr expr_of_steps(Arena *a, const kg_kernel *k, const kg_step *steps, int count);
+bool expr_is_int(const kg_expr *e, int64_t value); /* this number, and nothing else */
+bool expr_same(const kg_expr *x, const kg_expr *y);
+/* Checked 64-bit; false on overflow, division by zero.  values by variable (model/kernel.h). */
+bool expr_eval(const kg_expr *e, const int64_t *values, int64_t *out);
 
 struct Words;
 
 /* ---- the specification ----------------------------------------------------------------------- */
-
-typedef struct TypeParam { const char *name; int count; Dtype dtypes[MAX_VALUES]; } TypeParam;
-
-typedef struct Const {
-  const char *name;
-  bool is_bool, in_key; /* in_key: chosen by an instance; else fixed, one value */
-  int count;
-  int64_t values[MAX_VALUES];
-} Const;
-
-typedef struct Arg {
-  const char *name;
-  int type;     /* index into Kernel.types, or -1: dtype */
-  Dtype dtype;
-  bool output;
-  int rank;
-  Expr *shape[MAX_RANK];
-  int line;
-  uint32_t align; /* see args_align (body.h); 0 until bodies are read */
-} Arg;
-
-typedef struct Scalar { const char *name; Dtype dtype; } Scalar; /* f32, i32, u32 */
 
 /* a port's own value of a fixed constant */
 typedef struct Define { const char *name; bool is_bool; int64_t value; } Define;
@@ -112,15 +56,16 @@ typedef struct Port {
       *body; /* path as opened, relative to the spec's folder; the kernel's unless overridden */
   bool own_body;
   unsigned waves; /* bit 0: 32, bit 1: 64; what the body, the port and the backend allow together */
-  Expr *threads[3];
+  kg_expr threads[3];
   int define_count;
   Define defines[MAX_DEFINES];
   const char *why_defines; /* the reason given for an override, printed in PORTS.md */
+  kg_port launch; /* as the runtime has it; text and shared_bytes come with emission */
 } Port;
 
 typedef struct Tolerance { double rms, max; } Tolerance; /* normalised; 0: exact */
 
-typedef struct Case {       /* one test case: values by expr_var_number; scalars of f32 in reals */
+typedef struct Case {       /* one test case: values by variable; scalars of f32 in reals */
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
   bool given[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
   double reals[MAX_SCALARS];
@@ -129,22 +74,38 @@ typedef struct Case {       /* one test case: values by expr_var_number; scalars
   int made_of;              /* the number, from 1, of the case that verify made it of; 0: none */
 } Case;
 
+/* What kg_kernel's lists point to while a specification is read. */
+typedef struct KernelRoom {
+  kg_type_param types[MAX_TYPES];
+  kg_const_param consts[MAX_CONSTS];
+  const char *dims[MAX_DIMS];
+  kg_scalar_param scalars[MAX_SCALARS];
+  kg_arg args[MAX_ARGS];
+  kg_expr require[MAX_REQUIRES + MAX_DIMS];
+} KernelRoom;
+
+/* The kg_kernel that the tables print and a launch takes, and beside it what only the generator
+** knows.  k->dims is k->model.dims. */
 typedef struct Kernel {
-  const char *name, *summary, *fallback;
+  union {
+    kg_kernel model;
+    struct { KG_KERNEL_MEMBERS };
+  };
+  KernelRoom *room;
+  const char *fallback;
   const char *file; int line;     /* of the `kernel "name"` call */
   const char *folder;             /* the spec's own folder, "" for the current one */
-  int type_count; TypeParam types[MAX_TYPES];     /* key order */
-  int const_count; Const consts[MAX_CONSTS];      /* key order, then the fixed ones */
-  int dim_count; const char *dims[MAX_DIMS];
-  int64_t dim_max[MAX_DIMS];                      /* declared range, default 2^32 - 1 */
-  int arg_count, input_count; Arg args[MAX_ARGS]; /* inputs, then outputs */
-  int scalar_count; Scalar scalars[MAX_SCALARS];
-  Expr *groups[3], *threads[3];
-  int require_count; Expr *require[MAX_REQUIRES];
+  int64_t dim_max[MAX_DIMS];      /* declared range, default 2^32 - 1 */
+  int input_count;                /* of args */
+  int arg_line[MAX_ARGS];
+  int stated_count;               /* of require: what the author wrote; the dims' ranges follow */
+  kg_expr groups[3], threads[3];
   unsigned waves;
   int port_count;
   Port ports[MAX_BACKENDS]; /* in backend order: one for each backend, absent or not */
-  Tolerance tolerance[DTYPES];                    /* by output dtype */
+  KernelPorts slots;        /* of model; a port is in its slot once it has a text */
+  kg_other_port others[MAX_BACKENDS + 1];
+  Tolerance tolerance[KG_DTYPES];                 /* by output dtype */
   Tolerance out_tolerance[MAX_ARGS]; bool has_out_tolerance[MAX_ARGS]; /* one output's own */
   const char *body;                               /* path */
   const char *reference;                          /* path of the reference in C, or NULL */
@@ -154,6 +115,9 @@ typedef struct Kernel {
   /* answered findings: E-code and why it is no fault */
   int allow_count; struct { const char *code, *reason; } allow[16];
 } Kernel;
+
+/* Makes the room of a kernel that has none yet. */
+void kernel_room(Arena *a, Kernel *k);
 
 /* Kernels that a caller needs together: one predicate says whether a device has them all. */
 typedef struct KernelSet {
@@ -181,46 +145,30 @@ typedef struct Spec {
 Spec *spec_load(Arena *a, const char *path, const struct Words *words,
                 const struct Backend *const *backends, int backend_count, Diags *d);
 
-/* ---- instances ------------------------------------------------------------------------------- */
-
-typedef struct Instance { Dtype types[MAX_TYPES]; int64_t consts[MAX_CONSTS]; } Instance;
+/* ---- instance.c: instances and ports --------------------------------------------------------- */
 
 /* All choices of dtypes x in-key constants, in key order (the last varies fastest).  Fixed
-** constants hold their value. */
-Instance *kernel_instances(Arena *a, const Kernel *k, int *count);
-/* custom_kernel_<kernel>_<dtype>..._<constant>... in MLX's spelling. */
-const char *instance_name(Arena *a, const Kernel *k, const Instance *i);
-/* The text that goes before a port's when an instance is compiled: types, constants in the key,
-** width, entry, and the port's file for the compiler's messages.  The same bytes as the
-** runtime's (runtime/model/instance.c). */
-const char *instance_block(Arena *a, const Kernel *k, const Instance *i, int wave,
-                           const char *file);
+** constants hold their value; wave is 0. */
+kg_instance *kernel_instances(Arena *a, const Kernel *k, int *count);
+/* kg_instance_name's, and the text that goes before a port's when an instance is compiled
+** (kg_instance_block's). */
+const char *instance_name(Arena *a, const kg_instance *i);
+const char *instance_block(Arena *a, const kg_instance *i, int wave, const char *file);
 
 /* Reads `T=bf16 LAYOUT=1` into an instance.  False, with one complete sentence in *why, when a
 ** choice is missing, unknown or not one that the specification lists. */
-bool instance_choose(Arena *a, const Kernel *k, char *const *choices, int count, Instance *i,
+bool instance_choose(Arena *a, const Kernel *k, char *const *choices, int count, kg_instance *i,
                      const char **why);
 
-/* Shared by kernels.c and kernels.json: where each argument stands in the block that the HIP and
-** CUDA entries take. */
-typedef struct BlockField {
-  const char *name;
-  char kind;  /* 'p' pointer, 'd' dim, 's' scalar */
-  int index;  /* into the kernel's args, dims or scalars */
-  uint32_t offset, bytes;
-} BlockField;
-enum { MAX_FIELDS = MAX_ARGS + MAX_DIMS + MAX_SCALARS };
-int argument_block(const Kernel *k, BlockField fields[MAX_FIELDS], uint32_t *bytes);
-
-/* What a launch must satisfy: the specification's requirements, then the ranges of the dims that
-** are declared. */
-const Expr **kernel_requires(Arena *a, const Kernel *k, int *count);
-
-
-/* An expression with the port's own values in place of the fixed constants that it redefines;
-** NULL is one. */
-const Expr *port_expr(Arena *a, const Port *p, const Expr *e);
-
+/* The port's own value of a constant where it has one, else the given one. */
+int64_t port_const(const Kernel *k, const Port *p, int constant, int64_t otherwise);
+/* An expression with the port's own values in place of the fixed constants that it redefines; p
+** may be NULL. */
+kg_expr port_expr(Arena *a, const Kernel *k, const Port *p, const kg_expr *e);
+/* Fills p->launch, but for what comes with emission, and says why the slot is empty so far. */
+void port_launchable(Arena *a, Kernel *k, Port *p);
+/* The port has a text now: it stands in its slot. */
+void port_emitted(Kernel *k, Port *p, const char *text, uint32_t shared_bytes);
 
 /* "hip/fused_xielu.hip", the port's file under the output folder. */
 const char *port_file(Arena *a, const Kernel *k, const Port *p);

@@ -37,11 +37,11 @@ void spec_tolerance_read(Reader *r, Val v, Tolerance *out) {
 /* Sets given[dtype] for each one that has a tolerance. */
 static void read_tolerances(Reader *r, Val table, bool *given) {
   lua_State *L = r->L;
-  const char *names[DTYPES];
-  for (int i = 0; i < DTYPES; i++) names[i] = dtype_info[i].name;
+  const char *names[KG_DTYPES];
+  for (int i = 0; i < KG_DTYPES; i++) names[i] = kg_dtype_name((kg_dtype)i);
   if (!val_is_table(r, table, "tolerances by dtype, as in { f32 = 1e-6 }")) return;
-  val_fields(r, table, names, DTYPES);
-  for (int i = 0; i < DTYPES; i++) {
+  val_fields(r, table, names, KG_DTYPES);
+  for (int i = 0; i < KG_DTYPES; i++) {
     const int top = lua_gettop(L);
     const Val v = val_field(r, table, names[i]);
     if (!val_nil(r, v)) {
@@ -55,16 +55,15 @@ static void read_tolerances(Reader *r, Val table, bool *given) {
 /* Every float dtype that an output can have, unless the output has its own tolerance. */
 static void check_tolerances(Reader *r, Val numerics, const bool *given) {
   const Kernel *k = r->k;
-  for (int dtype = 0; dtype < DTYPES; dtype++) {
-    if (!dtype_info[dtype].is_float || given[dtype]) continue;
+  for (kg_dtype dtype = 0; dtype < KG_DTYPES; dtype++) {
+    if (kg_dtype_info(dtype)->kind != KG_KIND_FLOAT || given[dtype]) continue;
     for (int i = k->input_count; i < k->arg_count; i++) {
-      const Arg *arg = &k->args[i];
-      bool can = arg->type < 0 && arg->dtype == (Dtype)dtype && !r->bad_types;
-      for (int j = 0; arg->type >= 0 && j < k->types[arg->type].count; j++)
-        can = can || k->types[arg->type].dtypes[j] == (Dtype)dtype;
+      const kg_arg *arg = &k->args[i];
+      const bool can = arg->type < 0 ? arg->dtype == dtype && !r->bad_types
+                                     : kg_type_has(&k->types[arg->type], dtype);
       if (!can || k->has_out_tolerance[i]) continue;
       diag_add(r->d, val_place(r, numerics), D_TOLERANCE_MISSING, numerics.label, arg->name,
-               dtype_info[dtype].name, dtype_info[dtype].name);
+               kg_dtype_name(dtype), kg_dtype_name(dtype));
       break; /* once a dtype */
     }
   }
@@ -72,7 +71,7 @@ static void check_tolerances(Reader *r, Val numerics, const bool *given) {
 
 static void read_numerics(Reader *r, Val v) {
   static const char *const fields[] = { "accumulate", "tolerance" };
-  bool given[DTYPES] = { false };
+  bool given[KG_DTYPES] = { false };
   if (!val_nil(r, v)) {
     if (!val_is_table(r, v, "{ accumulate = f32, tolerance = { f32 = 1e-6 } }")) return;
     val_fields(r, v, fields, COUNT(fields));
@@ -80,7 +79,7 @@ static void read_numerics(Reader *r, Val v) {
     if (!val_nil(r, accumulate) && !val_poison(r, accumulate)) {
       const char *dtype =
           lua_type(r->L, accumulate.at) == LUA_TSTRING ? lua_tostring(r->L, accumulate.at) : "";
-      if (dtype_find(dtype) != DT_F32)
+      if (kg_dtype_find(dtype) != KG_F32)
         diag_add(r->d, val_place(r, accumulate), D_ACCUMULATE, accumulate.label,
                  val_text(r, accumulate));
     }
@@ -91,13 +90,7 @@ static void read_numerics(Reader *r, Val v) {
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-static bool is_dim(const Kernel *k, const char *name, int *at) {
-  for (*at = 0; *at < k->dim_count; (*at)++)
-    if (strcmp(k->dims[*at], name) == 0) return true;
-  return false;
-}
-
-static const char *choices_text(Arena *a, const Const *c) {
+static const char *choices_text(Arena *a, const kg_const_param *c) {
   if (c->is_bool) return "true or false";
   const char *text = "";
   for (int i = 0; i < c->count; i++)
@@ -105,7 +98,8 @@ static const char *choices_text(Arena *a, const Const *c) {
   return c->count == 1 ? text : arena_printf(a, "one of %s", text);
 }
 
-static void read_case_const(Reader *r, Val entry, Val v, const Const *c, int number, Case *out) {
+static void read_case_const(Reader *r, Val entry, Val v, const kg_const_param *c, int number,
+                            Case *out) {
   lua_State *L = r->L;
   if (!c->in_key) {
     diag_add(r->d, val_place(r, v), D_CASE_FIXED, entry.label, c->name);
@@ -127,8 +121,9 @@ static void read_case_const(Reader *r, Val entry, Val v, const Const *c, int num
   out->given[number] = fine;
 }
 
-static void read_case_scalar(Reader *r, Val v, const Scalar *s, int index, int number, Case *out) {
-  if (s->dtype == DT_F32) {
+static void read_case_scalar(Reader *r, Val v, const kg_scalar_param *s, int index, int number,
+                             Case *out) {
+  if (s->dtype == KG_F32) {
     double x;
     if (!val_number(r, v, "a number", &x)) return;
     if (isfinite(x) && fabs(x) > (double)FLT_MAX)
@@ -138,7 +133,7 @@ static void read_case_scalar(Reader *r, Val v, const Scalar *s, int index, int n
     out->given[number] = true;
     return;
   }
-  const bool is_signed = s->dtype == DT_I32;
+  const bool is_signed = s->dtype == KG_I32;
   out->given[number] = val_int(r, v, is_signed ? INT32_MIN : 0, is_signed ? INT32_MAX : UINT32_MAX,
                                &out->values[number]);
   out->reals[index] = (double)out->values[number];
@@ -148,27 +143,21 @@ static void read_case_scalar(Reader *r, Val v, const Scalar *s, int index, int n
 static bool read_case_value(Reader *r, Val entry, const char *name, Case *out) {
   const Kernel *k = r->k;
   const Val v = val_field(r, entry, name);
-  int at;
-  if (is_dim(k, name, &at)) {
-    out->given[at] = val_int(r, v, 0, k->dim_max[at], &out->values[at]);
-    if (!out->given[at]) out->values[at] = -1; /* told of; no value is not missing too */
-    return true;
-  }
-  for (int i = 0; i < k->const_count; i++)
-    if (strcmp(k->consts[i].name, name) == 0) {
-      read_case_const(r, entry, v, &k->consts[i], k->dim_count + i, out);
-      return true;
-    }
-  for (int i = 0; i < k->scalar_count; i++)
-    if (strcmp(k->scalars[i].name, name) == 0) {
-      read_case_scalar(r, v, &k->scalars[i], i, k->dim_count + k->const_count + i, out);
-      return true;
-    }
-  if (strcmp(name, "fill") == 0) {
+  const int number = kg_symbol_find(&k->model, name);
+  const kg_symbol s = kg_symbol_named(&k->model, name);
+  if (s.kind == KG_DIM) {
+    out->given[number] = val_int(r, v, 0, k->dim_max[s.index], &out->values[number]);
+    if (!out->given[number]) out->values[number] = -1; /* told of; no value is not missing too */
+  } else if (s.kind == KG_CONST) {
+    read_case_const(r, entry, v, &k->consts[s.index], number, out);
+  } else if (s.kind == KG_SCALAR) {
+    read_case_scalar(r, v, &k->scalars[s.index], s.index, number, out);
+  } else if (strcmp(name, "fill") == 0) {
     val_string(r, v, "the name of a filling", &out->fill);
-    return true;
+  } else {
+    return false;
   }
-  return false;
+  return true;
 }
 
 static void read_case(Reader *r, Val entry, Case *out) {

@@ -192,120 +192,139 @@ int val_list(Reader *r, Val v, const char *expected, int most, const char *const
   return entries;
 }
 
-int val_dtype(Reader *r, Val v) {
+kg_dtype val_dtype(Reader *r, Val v) {
   const char *name;
-  if (!val_string(r, v, "a dtype", &name)) return -1;
-  const int dtype = dtype_find(name);
-  if (dtype >= 0) return dtype;
-  const char *names[DTYPES];
-  for (int i = 0; i < DTYPES; i++) names[i] = dtype_info[i].name;
-  const char *hint = spec_suggest(r->a, name, names, DTYPES);
+  if (!val_string(r, v, "a dtype", &name)) return KG_DTYPES;
+  const kg_dtype dtype = kg_dtype_find(name);
+  if (dtype < KG_DTYPES) return dtype;
+  const char *names[KG_DTYPES];
+  for (int i = 0; i < KG_DTYPES; i++) names[i] = kg_dtype_name((kg_dtype)i);
+  const char *hint = spec_suggest(r->a, name, names, KG_DTYPES);
   if (!*hint) {
-    for (int i = 0; i < DTYPES; i++)
+    for (int i = 0; i < KG_DTYPES; i++)
       hint = arena_printf(r->a, "%s%s%s", hint, i ? ", " : "; expected one of ", names[i]);
   }
   diag_add(r->d, val_place(r, v), D_DTYPE_UNKNOWN, v.label, name, hint);
-  return -1;
+  return KG_DTYPES;
 }
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
-static int find(const char *name, const char *const *names, int n) {
-  for (int i = 0; i < n; i++)
-    if (names[i] && strcmp(name, names[i]) == 0) return i;
+/* The words by which a specification names a variable. */
+static const char *const kind_word[] = {
+  [KG_DIM] = "dim", [KG_CONST] = "const", [KG_SCALAR] = "scalar"
+};
+
+/* -1: unknown, and said (unless a declaration failed, which was said already). */
+static int look_up(Reader *r, const char *label, Place at, kg_symbol_kind kind, const char *name) {
+  const kg_kernel *k = &r->k->model;
+  const kg_symbol found = kg_symbol_named(k, name);
+  if (found.kind == kind) {
+    if (kind != KG_SCALAR || k->scalars[found.index].dtype != KG_F32)
+      return kg_variable(k, kind, found.index);
+    diag_add(r->d, at, D_VAR_FLOAT, label, name);
+    return -1;
+  }
+  if (r->bad_names) return -1;
+  const char *hint;
+  if (found.kind <= KG_SCALAR)
+    hint = arena_printf(r->a, "; it is a %s: write %s.%s", kg_symbol_kind_name(found.kind),
+                        kind_word[found.kind], name);
+  else {
+    const char *names[KG_VARIABLES];
+    int n = 0;
+    for (int i = 0; i < kg_variable_count(k); i++)
+      if (kg_symbol_at(k, i).kind == kind) names[n++] = kg_symbol_at(k, i).name;
+    hint = spec_suggest(r->a, name, names, n);
+  }
+  diag_add(r->d, at, D_VAR_UNKNOWN, label, kg_symbol_kind_name(kind), name, hint);
   return -1;
 }
 
-static int kernel_names(const Kernel *k, VarKind kind, const char **names) {
-  const int n = kind == VAR_DIM     ? k->dim_count
-                : kind == VAR_CONST ? k->const_count
-                                    : k->scalar_count;
-  for (int i = 0; i < n; i++)
-    names[i] = kind == VAR_DIM     ? k->dims[i]
-               : kind == VAR_CONST ? k->consts[i].name
-                                   : k->scalars[i].name;
-  return n;
-}
-
-static const char *const kind_name[] = {
-  [VAR_DIM] = "dim", [VAR_CONST] = "constant", [VAR_SCALAR] = "scalar"
-};
-static const char *const kind_word[] = {
-  [VAR_DIM] = "dim", [VAR_CONST] = "const", [VAR_SCALAR] = "scalar"
-};
-
-/* NULL: unknown, and said (unless a declaration failed, which was said already). */
-static Expr *look_up(Reader *r, const char *label, Place at, VarKind kind, const char *name) {
-  const char *names[MAX_CONSTS + MAX_DIMS + MAX_SCALARS];
-  int n = kernel_names(r->k, kind, names);
-  const int index = find(name, names, n);
-  if (index < 0) {
-    if (r->bad_names) return NULL;
-    const char *hint = NULL;
-    for (VarKind other = VAR_DIM; other <= VAR_SCALAR; other++) {
-      const char *others[MAX_CONSTS + MAX_DIMS + MAX_SCALARS];
-      if (other != kind && find(name, others, kernel_names(r->k, other, others)) >= 0)
-        hint = arena_printf(r->a, "; it is a %s: write %s.%s", kind_name[other], kind_word[other],
-                            name);
-    }
-    diag_add(r->d, at, D_VAR_UNKNOWN, label, kind_name[kind], name,
-             hint ? hint : spec_suggest(r->a, name, names, n));
-    return NULL;
+bool expr_is_condition(const Kernel *k, const kg_step *steps, int count) {
+  const kg_step *last = &steps[count - 1];
+  if (last->op == KG_OP_VAR) {
+    const kg_symbol s = kg_symbol_at(&k->model, (int)last->value);
+    return s.kind == KG_CONST && k->consts[s.index].is_bool;
   }
-  if (kind == VAR_SCALAR && r->k->scalars[index].dtype == DT_F32) {
-    diag_add(r->d, at, D_VAR_FLOAT, label, name);
-    return NULL;
+  if (last->op == KG_OP_WHEN) {
+    const int other = kg_expr_operand(steps, count - 2);
+    return expr_is_condition(k, steps, count - 1) && expr_is_condition(k, steps, other);
   }
-  Expr *e = arena_alloc(r->a, sizeof *e);
-  *e = (Expr){ .op = EX_VAR, .kind = kind, .index = index, .name = names[index] };
-  return e;
+  return kg_ops[last->op].kind == KG_COMPARISON || kg_ops[last->op].kind == KG_LOGIC;
 }
 
-bool expr_is_condition(const Kernel *k, const Expr *e) {
-  if (e->op == EX_VAR) return e->kind == VAR_CONST && k->consts[e->index].is_bool;
-  if (e->op == EX_WHEN) return expr_is_condition(k, e->b) && expr_is_condition(k, e->c);
-  return e->op >= EX_EQ && e->op <= EX_NOT;
-}
-
-static bool condition(Reader *r, const char *label, Place at, const Expr *e) {
-  if (expr_is_condition(r->k, e)) return true;
-  diag_add(r->d, at, D_NOT_CONDITION, label, arena_printf(r->a, "'%s'", expr_text(r->a, e)),
+static bool condition(Reader *r, const char *label, Place at, const kg_step *steps, int count) {
+  if (expr_is_condition(r->k, steps, count)) return true;
+  const kg_expr e = expr_of_steps(r->a, &r->k->model, steps, count);
+  diag_add(r->d, at, D_NOT_CONDITION, label, arena_printf(r->a, "'%s'", e.text),
            "for example dim.D:ge(1)");
   return false;
 }
 
-/* The recorded tree with its names looked up.  NULL when something in it is wrong; all of it is
-** looked at. */
-static Expr *resolve(Reader *r, const char *label, const RawExpr *raw) {
-  if (raw->op == EX_VAR) return look_up(r, label, raw->at, raw->kind, raw->name);
-  Expr *e = arena_alloc(r->a, sizeof *e);
-  *e = (Expr){ .op = raw->op, .value = raw->value };
-  if (raw->a) e->a = resolve(r, label, raw->a);
-  if (raw->b) e->b = resolve(r, label, raw->b);
-  if (raw->c) e->c = resolve(r, label, raw->c);
-  if ((raw->a && !e->a) || (raw->b && !e->b) || (raw->c && !e->c)) return NULL;
-  const bool logic = raw->op == EX_AND || raw->op == EX_OR || raw->op == EX_NOT;
-  if ((logic || raw->op == EX_WHEN) && !condition(r, label, raw->at, e->a)) return NULL;
-  if ((raw->op == EX_AND || raw->op == EX_OR) && !condition(r, label, raw->at, e->b)) return NULL;
-  return e;
+/* An operand while names are looked up: where its steps begin, and whether all is well in it. */
+typedef struct Operand {
+  int start;
+  bool fine;
+} Operand;
+
+/* Logic's operands and `when`'s first are conditions.  of: as many as the operator takes, the last
+** one ends before step `at`. */
+static bool operands_fit(Reader *r, const char *label, Place place, const kg_step *steps, int at,
+                         const Operand *of) {
+  const kg_op_facts *op = &kg_ops[steps[at].op];
+  const int conditions = op->kind == KG_LOGIC ? op->takes : op->kind == KG_CHOICE;
+  for (int i = 0; i < op->takes; i++)
+    if (!of[i].fine) return false;
+  for (int i = 0; i < conditions; i++) {
+    const int end = i + 1 < op->takes ? of[i + 1].start : at;
+    if (!condition(r, label, place, steps + of[i].start, end - of[i].start)) return false;
+  }
+  return true;
 }
 
-Expr *val_expr(Reader *r, Val v, bool dims_by_name, const char *expected) {
+/* The recorded steps with their names looked up.  False when something in them is wrong; all of it
+** is looked at. */
+static bool resolve(Reader *r, const char *label, const kg_expr *raw, kg_expr *out) {
+  Operand stack[KG_EXPR_DEPTH];
+  kg_step *steps = arena_alloc(r->scratch, (size_t)raw->count * sizeof *steps);
+  int n = 0;
+  for (int i = 0; i < raw->count; i++) {
+    Operand o = { i, true };
+    steps[i] = raw->steps[i];
+    if (steps[i].op == KG_OP_VAR) {
+      const SpecVariable *v = &r->run->variables[steps[i].value];
+      steps[i].value = look_up(r, label, v->at, v->kind, v->name);
+      o.fine = steps[i].value >= 0;
+    } else if (steps[i].op != KG_OP_INT) {
+      const Place at = r->run->places[steps[i].value];
+      steps[i].value = 0;
+      n -= kg_ops[steps[i].op].takes;
+      o.start = stack[n].start;
+      o.fine = operands_fit(r, label, at, steps, i, &stack[n]);
+    }
+    stack[n++] = o;
+  }
+  if (stack[0].fine) *out = expr_of_steps(r->a, &r->k->model, steps, raw->count);
+  return stack[0].fine;
+}
+
+bool val_expr(Reader *r, Val v, bool dims_by_name, const char *expected, kg_expr *out) {
   lua_State *L = r->L;
-  const RawExpr *raw = spec_to_expr(L, v.at);
-  if (raw) return resolve(r, v.label, raw);
+  const kg_expr *raw = spec_to_expr(L, v.at);
+  if (raw) return resolve(r, v.label, raw, out);
   if (lua_type(L, v.at) == LUA_TSTRING && dims_by_name) {
     const char *name;
-    return val_string(r, v, expected, &name) ? look_up(r, v.label, val_place(r, v), VAR_DIM, name)
-                                             : NULL;
+    if (!val_string(r, v, expected, &name)) return false;
+    const int number = look_up(r, v.label, val_place(r, v), KG_DIM, name);
+    if (number >= 0) *out = expr_var(r->a, &r->k->model, KG_DIM, number);
+    return number >= 0;
   }
   if (lua_type(L, v.at) == LUA_TNUMBER) {
     int64_t n;
-    if (!val_int(r, v, 0, UINT32_MAX, &n)) return NULL;
-    Expr *e = arena_alloc(r->a, sizeof *e);
-    *e = (Expr){ .op = EX_INT, .value = n };
-    return e;
+    if (!val_int(r, v, 0, UINT32_MAX, &n)) return false;
+    *out = expr_int(r->a, n);
+    return true;
   }
-  wrong_type(r, v, expected);
-  return NULL;
+  return wrong_type(r, v, expected);
 }

@@ -104,9 +104,9 @@ void spec_words_open(SpecRun *run, int words) {
   lua_pushcfunction(L, kernel_call);
   lua_setfield(L, -2, "__call");
   lua_pop(L, 2);
-  for (int i = 0; i < DTYPES; i++) {
-    lua_pushstring(L, dtype_info[i].name);
-    lua_setfield(L, words, dtype_info[i].name);
+  for (int i = 0; i < KG_DTYPES; i++) {
+    lua_pushstring(L, kg_dtype_name((kg_dtype)i));
+    lua_setfield(L, words, kg_dtype_name((kg_dtype)i));
   }
   lua_pushstring(L, "bool");
   lua_setfield(L, words, "bool");

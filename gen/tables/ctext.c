@@ -110,19 +110,19 @@ void put_c_int(Buf *b, int64_t value) {
     buf_printf(b, "%lld", (long long)value);
 }
 
-const char *shape_text(Arena *a, const Arg *arg) {
+const char *shape_text(Arena *a, const kg_arg *arg) {
   Buf b = {0};
   buf_puts(&b, "[");
   for (int i = 0; i < arg->rank; i++)
-    buf_printf(&b, "%s%s", i ? ", " : "", expr_text(a, arg->shape[i]));
+    buf_printf(&b, "%s%s", i ? ", " : "", arg->shape[i].text);
   buf_puts(&b, "]");
   const char *s = arena_strndup(a, b.s, b.len);
   buf_free(&b);
   return s;
 }
 
-const char *arg_type_text(const Kernel *k, const Arg *arg) {
-  return arg->type >= 0 ? k->types[arg->type].name : dtype_info[arg->dtype].name;
+const char *arg_type_text(const Kernel *k, const kg_arg *arg) {
+  return arg->type >= 0 ? k->types[arg->type].name : kg_dtype_name(arg->dtype);
 }
 
 const char *waves_text(unsigned waves) {
@@ -130,19 +130,18 @@ const char *waves_text(unsigned waves) {
   return text[waves & 3];
 }
 
-const char *axes_text(Arena *a, const Port *p, Expr *const e[3]) {
-  return arena_printf(a, "(%s, %s, %s)", expr_text(a, port_expr(a, p, e[0])),
-                      expr_text(a, port_expr(a, p, e[1])), expr_text(a, port_expr(a, p, e[2])));
+const char *axes_text(Arena *a, const kg_expr e[3]) {
+  return arena_printf(a, "(%s, %s, %s)", e[0].text, e[1].text, e[2].text);
 }
 
-const char *dtypes_text(Arena *a, const TypeParam *t, const char *last) {
+const char *dtypes_text(Arena *a, const kg_type_param *t, const char *last) {
   Buf b = {0};
   for (int i = 0; i < t->count; i++)
     buf_printf(&b, "%s%s",
                i == 0              ? ""
                : i + 1 == t->count ? last
                                    : ", ",
-               dtype_info[t->dtypes[i]].name);
+               kg_dtype_name(t->dtypes[i]));
   const char *s = arena_strndup(a, b.s, b.len);
   buf_free(&b);
   return s;

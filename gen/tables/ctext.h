@@ -19,15 +19,15 @@ void put_c_lines(Buf *b, const char *code);
 void put_c_int(Buf *b, int64_t value);
 
 /* "[rows, D]". */
-const char *shape_text(Arena *a, const Arg *arg);
+const char *shape_text(Arena *a, const kg_arg *arg);
 /* "T", or the fixed dtype: "u32". */
-const char *arg_type_text(const Kernel *k, const Arg *arg);
+const char *arg_type_text(const Kernel *k, const kg_arg *arg);
 /* "32", "64", "32, 64", "none". */
 const char *waves_text(unsigned waves);
-/* "(rows, 1, 1)", with a port's own constants in place; p may be NULL. */
-const char *axes_text(Arena *a, const Port *p, Expr *const e[3]);
+/* "(rows, 1, 1)". */
+const char *axes_text(Arena *a, const kg_expr e[3]);
 /* "f32, f16 or bf16" with last = " or ". */
-const char *dtypes_text(Arena *a, const TypeParam *t, const char *last);
+const char *dtypes_text(Arena *a, const kg_type_param *t, const char *last);
 /* "kernels.lua" as texts name it: without a folder. */
 const char *spec_name(const Library *l);
 

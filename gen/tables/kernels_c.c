@@ -4,18 +4,10 @@
 
 #include <string.h>
 
+#include "model/block.h"
 #include "tables/ctext.h"
 #include "tables/tables.h"
 
-static const char *const op_name[] = {
-    /* by ExprOp */
-    "INT", "VAR", "ADD", "SUB", "MUL", "DIV", "MOD", "CEIL_DIV", "MIN", "MAX",
-    "EQ",  "NE",  "LT",  "LE",  "GT",  "GE",  "AND", "OR",       "NOT", "WHEN",
-};
-static const char *const dtype_symbol[DTYPES] = {
-    "KG_F32", "KG_F16", "KG_BF16", "KG_I8",  "KG_U8",  "KG_I16",
-    "KG_U16", "KG_I32", "KG_U32",  "KG_I64", "KG_U64",
-};
 
 /* ---- expressions: each distinct one of a kernel is a table of its own ------------------------ */
 
@@ -24,79 +16,70 @@ typedef struct Tables { /* of the kernel at hand */
   Arena *a;
   const Kernel *k;
   int count, room;
-  const Expr **list;
-  int require_count; /* with the dims' ranges */
-  const Expr **require;
+  const kg_expr **list;
 } Tables;
 
-static int expr_steps(const Expr *e) {
-  return e ? 1 + expr_steps(e->a) + expr_steps(e->b) + expr_steps(e->c) : 0;
-}
-
-static void put_steps(Tables *t, const Expr *e) {
-  if (!e) return;
-  put_steps(t, e->a);
-  put_steps(t, e->b);
-  put_steps(t, e->c);
-  buf_printf(t->b, "{KG_OP_%s, ", op_name[e->op]);
-  put_c_int(t->b, e->op == EX_VAR ? expr_var_number(t->k, e) : e->op == EX_INT ? e->value : 0);
-  buf_puts(t->b, "}, ");
-}
-
-static int expr_index(const Tables *t, const Expr *e) {
-  const char *text = expr_text(t->a, e);
+static int expr_index(const Tables *t, const kg_expr *e) {
   for (int i = 0; i < t->count; i++)
-    if (strcmp(expr_text(t->a, t->list[i]), text) == 0) return i;
+    if (expr_same(t->list[i], e)) return i;
   return -1;
 }
 
-static void add_expr(Tables *t, const Expr *e) {
+static void add_expr(Tables *t, const kg_expr *e) {
   if (expr_index(t, e) >= 0) return;
   GROW(t->a, t->list, t->count, t->room);
   buf_puts(t->b, "/* ");
-  put_c_comment(t->b, expr_text(t->a, e));
+  put_c_comment(t->b, e->text);
   buf_printf(t->b, " */\nstatic const kg_step %s_e%d[] = {", t->k->name, t->count);
-  put_steps(t, e);
-  t->b->len -= 2;
+  for (int i = 0; i < e->count; i++) {
+    buf_printf(t->b, "%s{KG_OP_%s, ", i ? ", " : "", kg_ops[e->steps[i].op].id);
+    put_c_int(t->b, e->steps[i].value);
+    buf_puts(t->b, "}");
+  }
   buf_puts(t->b, "};\n");
   t->list[t->count++] = e;
 }
 
 /* A kg_expr: {"rows", 1, fused_xielu_e0}. */
-static void put_expr(Tables *t, const Expr *e) {
+static void put_expr(Tables *t, const kg_expr *e) {
   buf_puts(t->b, "{");
-  put_c_string(t->b, expr_text(t->a, e));
-  buf_printf(t->b, ", %d, %s_e%d}", expr_steps(e), t->k->name, expr_index(t, e));
-}
-
-static Expr *const *port_threads(const Kernel *k, const Port *p) {
-  return p->threads[0] ? p->threads : k->threads;
+  put_c_string(t->b, e->text);
+  buf_printf(t->b, ", %d, %s_e%d}", e->count, t->k->name, expr_index(t, e));
 }
 
 static void put_exprs(Tables *t) {
   const Kernel *k = t->k;
   for (int i = 0; i < k->arg_count; i++)
-    for (int d = 0; d < k->args[i].rank; d++) add_expr(t, k->args[i].shape[d]);
-  for (int i = 0; i < t->require_count; i++) add_expr(t, t->require[i]);
+    for (int d = 0; d < k->args[i].rank; d++) add_expr(t, &k->args[i].shape[d]);
+  for (int i = 0; i < k->require_count; i++) add_expr(t, &k->require[i]);
   for (int i = 0; i < k->port_count; i++) {
     const Port *p = &k->ports[i];
     if (p->absent) continue;
-    for (int n = 0; n < 3; n++) add_expr(t, port_expr(t->a, p, k->groups[n]));
-    for (int n = 0; n < 3; n++) add_expr(t, port_expr(t->a, p, port_threads(k, p)[n]));
+    for (int n = 0; n < 3; n++) add_expr(t, &p->launch.groups[n]);
+    for (int n = 0; n < 3; n++) add_expr(t, &p->launch.threads[n]);
   }
   if (t->count) buf_puts(t->b, "\n");
 }
 
 /* ---- types, constants, dims, scalars, arguments ---------------------------------------------- */
 
-static void put_params(Buf *b, const Kernel *k) {
-  if (k->type_count) buf_printf(b, "static const kg_type_param %s_types[] = {\n", k->name);
+static const char *dtype_symbol(Arena *a, kg_dtype dtype) {
+  return arena_printf(a, "KG_%s", kg_dtype_info(dtype)->id);
+}
+
+static void put_params(Tables *t) {
+  Buf *b = t->b;
+  const Kernel *k = t->k;
   for (int i = 0; i < k->type_count; i++) {
-    buf_printf(b, "  {\"%s\", ", k->types[i].name);
+    buf_printf(b, "static const kg_dtype %s_type%d_dtypes[] = {", k->name, i);
     for (int n = 0; n < k->types[i].count; n++)
-      buf_printf(b, "%s1u << %s", n ? " | " : "", dtype_symbol[k->types[i].dtypes[n]]);
-    buf_puts(b, "},\n");
+      buf_printf(b, "%s%s", n ? ", " : "", dtype_symbol(t->a, k->types[i].dtypes[n]));
+    buf_puts(b, "};\n");
   }
+  if (k->type_count) buf_printf(b, "static const kg_type_param %s_types[] = {\n", k->name);
+  for (int i = 0; i < k->type_count; i++)
+    buf_printf(b, "  {.name = \"%s\", .count = %d, .dtypes = %s_type%d_dtypes},\n",
+               k->types[i].name, k->types[i].count, k->name, i);
   if (k->type_count) buf_puts(b, "};\n");
   for (int i = 0; i < k->const_count; i++) {
     buf_printf(b, "static const int64_t %s_const%d_values[] = {", k->name, i);
@@ -108,7 +91,7 @@ static void put_params(Buf *b, const Kernel *k) {
   }
   if (k->const_count) buf_printf(b, "static const kg_const_param %s_consts[] = {\n", k->name);
   for (int i = 0; i < k->const_count; i++) {
-    const Const *c = &k->consts[i];
+    const kg_const_param *c = &k->consts[i];
     buf_printf(b,
                "  {.name = \"%s\", .is_bool = %s, .in_key = %s, .count = %d, .values = "
                "%s_const%d_values},\n",
@@ -122,7 +105,7 @@ static void put_params(Buf *b, const Kernel *k) {
   if (k->scalar_count) buf_printf(b, "static const kg_scalar_param %s_scalars[] = {", k->name);
   for (int i = 0; i < k->scalar_count; i++)
     buf_printf(b, "%s{\"%s\", %s}", i ? ", " : "", k->scalars[i].name,
-               dtype_symbol[k->scalars[i].dtype]);
+               dtype_symbol(t->a, k->scalars[i].dtype));
   if (k->scalar_count) buf_puts(b, "};\n");
 }
 
@@ -135,18 +118,18 @@ static void put_args(Tables *t) {
                i);
     for (int d = 0; d < k->args[i].rank; d++) {
       if (d) buf_puts(b, ", ");
-      put_expr(t, k->args[i].shape[d]);
+      put_expr(t, &k->args[i].shape[d]);
     }
     buf_puts(b, "};\n");
   }
   buf_printf(b, "static const kg_arg %s_args[] = {\n", k->name);
   for (int i = 0; i < k->arg_count; i++) {
-    const Arg *arg = &k->args[i];
+    const kg_arg *arg = &k->args[i];
     buf_printf(b, "  {.name = \"%s\", .output = %s, ", arg->name, arg->output ? "true" : "false");
     if (arg->type >= 0)
       buf_printf(b, ".type = %d /* %s */, ", arg->type, k->types[arg->type].name);
     else
-      buf_printf(b, ".type = -1, .dtype = %s, ", dtype_symbol[arg->dtype]);
+      buf_printf(b, ".type = -1, .dtype = %s, ", dtype_symbol(t->a, arg->dtype));
     if (arg->rank)
       buf_printf(b, ".rank = %d, .shape = %s_arg%d_shape", arg->rank, k->name, i);
     else
@@ -155,13 +138,13 @@ static void put_args(Tables *t) {
     buf_puts(b, "},\n");
   }
   buf_puts(b, "};\n");
-  if (t->require_count) buf_printf(b, "static const kg_expr %s_require[] = {\n", k->name);
-  for (int i = 0; i < t->require_count; i++) {
+  if (k->require_count) buf_printf(b, "static const kg_expr %s_require[] = {\n", k->name);
+  for (int i = 0; i < k->require_count; i++) {
     buf_puts(b, "  ");
-    put_expr(t, t->require[i]);
+    put_expr(t, &k->require[i]);
     buf_puts(b, ",\n");
   }
-  if (t->require_count) buf_puts(b, "};\n");
+  if (k->require_count) buf_puts(b, "};\n");
 }
 
 /* ---- ports ----------------------------------------------------------------------------------- */
@@ -170,23 +153,16 @@ const char *text_symbol(Arena *a, const Kernel *k, const Port *p) {
   return arena_printf(a, "kg_text_%s_%s", p->backend->name, k->name);
 }
 
-static uint32_t most_shared(const Port *p, const Facts *f) {
-  uint32_t most = 0;
-  for (int w = 0; f && w < WAVES; w++)
-    if ((p->waves & (1u << w)) && f->shared_bytes[w] > most) most = f->shared_bytes[w];
-  return most;
-}
-
-static void put_axes(Tables *t, const char *field, const Port *p, Expr *const e[3]) {
+static void put_axes(Tables *t, const char *field, const kg_expr e[3]) {
   buf_printf(t->b, "  .%s = {", field);
   for (int i = 0; i < 3; i++) {
     if (i) buf_puts(t->b, ", ");
-    put_expr(t, port_expr(t->a, p, e[i]));
+    put_expr(t, &e[i]);
   }
   buf_puts(t->b, "},\n");
 }
 
-static void put_port(Tables *t, const Port *p, const Facts *f) {
+static void put_port(Tables *t, const Port *p) {
   Buf *b = t->b;
   const Kernel *k = t->k;
   static const char *const waves[] = {"0", "KG_WAVE32", "KG_WAVE64", "KG_WAVE32 | KG_WAVE64"};
@@ -203,9 +179,9 @@ static void put_port(Tables *t, const Port *p, const Facts *f) {
   put_c_string(b, port_file(t->a, k, p));
   buf_printf(b, ",\n  .text = %s,\n  .options = %s_%s_options,\n  .waves = %s,\n",
              text_symbol(t->a, k, p), k->name, p->backend->name, waves[p->waves & 3]);
-  put_axes(t, "groups", p, k->groups);
-  put_axes(t, "threads", p, port_threads(k, p));
-  buf_printf(b, "  .shared_bytes = %u,\n};\n", most_shared(p, f));
+  put_axes(t, "groups", p->launch.groups);
+  put_axes(t, "threads", p->launch.threads);
+  buf_printf(b, "  .shared_bytes = %u,\n};\n", p->launch.shared_bytes);
 }
 
 static void put_ports(Tables *t) {
@@ -232,8 +208,9 @@ static void put_ports(Tables *t) {
   }
   if (others) buf_puts(b, "  {NULL, NULL, NULL},\n};\n");
 
-  buf_printf(b, "\nconst KernelPorts %s_ports = {\n  .kernel = \"%s\",\n  .fallback = ", k->name,
-             k->name);
+  buf_printf(b, "\nconst KernelPorts %s_ports = {\n  .version = %#x,\n", k->name,
+             (unsigned)k->version);
+  buf_printf(b, "  .kernel = \"%s\",\n  .fallback = ", k->name);
   if (k->fallback)
     put_c_string(b, k->fallback);
   else
@@ -272,9 +249,10 @@ static void put_list(Buf *b, const Kernel *k, const char *count, const char *lis
     buf_puts(b, "NULL,\n");
 }
 
-static void put_kernel(Buf *b, const Kernel *k, int require_count) {
-  buf_printf(b, "\nconst kg_kernel %s_kernel = {\n  .name = \"%s\",\n  .summary = ", k->name,
-             k->name);
+static void put_kernel(Buf *b, const Kernel *k) {
+  buf_printf(b, "\nconst kg_kernel %s_kernel = {\n  .version = %#x,\n", k->name,
+             (unsigned)k->version);
+  buf_printf(b, "  .name = \"%s\",\n  .summary = ", k->name);
   put_c_string(b, k->summary ? k->summary : "");
   buf_puts(b, ",\n");
   put_list(b, k, "type_count", "types", k->type_count);
@@ -282,35 +260,32 @@ static void put_kernel(Buf *b, const Kernel *k, int require_count) {
   put_list(b, k, "dim_count", "dims", k->dim_count);
   put_list(b, k, "scalar_count", "scalars", k->scalar_count);
   put_list(b, k, "arg_count", "args", k->arg_count);
-  put_list(b, k, "require_count", "require", require_count);
+  put_list(b, k, "require_count", "require", k->require_count);
   buf_printf(b, "  .ports = &%s_ports,\n", k->name);
   buf_puts(b, "};\n");
 }
 
 static void put_block(Buf *b, const Kernel *k) {
-  BlockField fields[MAX_FIELDS];
+  kg_block_field fields[KG_MAX_FIELDS];
   uint32_t bytes;
-  const int n = argument_block(k, fields, &bytes);
+  const int n = kg_block_layout(&k->model, fields, &bytes);
   buf_printf(b, "\n/* The argument block: the entry's parameter list, in C. */\nstruct %s_args {\n",
              k->name);
   for (int i = 0; i < n; i++) {
-    const BlockField *f = &fields[i];
-    const Dtype d = f->kind == 's' ? k->scalars[f->index].dtype : DT_U32;
-    if (f->kind == 'p')
-      buf_printf(b, "  %svoid *%s;\n", k->args[f->index].output ? "" : "const ", f->name);
-    else
+    const kg_symbol s = fields[i].symbol;
+    if (s.kind == KG_DIM || s.kind == KG_SCALAR)
       buf_printf(b, "  %s %s;\n",
-                 d == DT_F32   ? "float"
-                 : d == DT_I32 ? "int32_t"
-                               : "uint32_t",
-                 f->name);
+                 kg_dtype_info(s.kind == KG_DIM ? KG_U32 : k->scalars[s.index].dtype)->c_type,
+                 s.name);
+    else
+      buf_printf(b, "  %svoid *%s;\n", s.kind == KG_OUTPUT ? "" : "const ", s.name);
   }
   buf_puts(b, "};\n");
   for (int i = 0; i < n; i++)
     buf_printf(b,
                "_Static_assert(offsetof(struct %s_args, %s) == %u, \"%s: %s is not where its entry "
                "expects it\");\n",
-               k->name, fields[i].name, fields[i].offset, k->name, fields[i].name);
+               k->name, fields[i].symbol.name, fields[i].offset, k->name, fields[i].symbol.name);
   buf_printf(b,
              "_Static_assert(sizeof(struct %s_args) == %u, \"%s: the argument block has another "
              "size\");\n",
@@ -319,10 +294,8 @@ static void put_block(Buf *b, const Kernel *k) {
 
 /* A name for a local variable that is none of the parameters'. */
 static const char *local_name(Arena *a, const Kernel *k, const char *name) {
-  bool taken = false;
-  for (int i = 0; i < k->arg_count; i++) taken |= strcmp(k->args[i].name, name) == 0;
-  for (int i = 0; i < k->scalar_count; i++) taken |= strcmp(k->scalars[i].name, name) == 0;
-  for (int i = 0; i < k->const_count; i++) taken |= strcmp(k->consts[i].name, name) == 0;
+  const kg_symbol s = kg_symbol_named(&k->model, name);
+  const bool taken = s.name && s.kind != KG_DIM && s.kind != KG_TYPE;
   return taken ? local_name(a, k, arena_printf(a, "%s_", name)) : name;
 }
 
@@ -342,7 +315,7 @@ static void put_functions(Buf *b, Arena *a, const Kernel *k) {
     scalars = local_name(a, k, "scalars");
     buf_printf(b, "  const kg_scalar %s[] = {", scalars);
     for (int i = 0; i < k->scalar_count; i++)
-      buf_printf(b, "%s{.%s = %s}", i ? ", " : "", dtype_info[k->scalars[i].dtype].name,
+      buf_printf(b, "%s{.%s = %s}", i ? ", " : "", kg_dtype_name(k->scalars[i].dtype),
                  k->scalars[i].name);
     buf_puts(b, "};\n");
   }
@@ -368,7 +341,12 @@ char *emit_tables(Arena *a, const Library *l) {
   Buf b = {0};
   put_banner(&b, l, "kernels.c: the tables behind kernels.h.");
   buf_puts(&b,
-           "#include \"kernels.h\"\n\n"
+           "#include \"kernels.h\"\n\n");
+  buf_printf(&b,
+             "_Static_assert(KG_TABLES_VERSION == %#x, \"kg.h is of another kgen than these "
+             "tables: run kgen again\");\n",
+             (unsigned)KG_TABLES_VERSION);
+  buf_puts(&b,
            "_Static_assert(sizeof(void *) == 8, \"the device entries take 64-bit addresses\");\n\n"
            "/* A null pointer becomes a tensor that no kernel accepts, so that kg_launch says "
            "which one it was. */\n"
@@ -377,15 +355,14 @@ char *emit_tables(Arena *a, const Library *l) {
   for (int i = 0; i < l->spec->kernel_count; i++) {
     const Kernel *k = l->spec->kernels[i];
     Tables t = {.b = &b, .a = a, .k = k};
-    t.require = kernel_requires(a, k, &t.require_count);
     put_kernel_rule(&b, k);
     put_exprs(&t);
-    put_params(&b, k);
+    put_params(&t);
     put_args(&t);
     for (int n = 0; n < k->port_count; n++)
-      if (!k->ports[n].absent) put_port(&t, &k->ports[n], l->facts ? l->facts[i][n] : NULL);
+      if (!k->ports[n].absent) put_port(&t, &k->ports[n]);
     put_ports(&t);
-    put_kernel(&b, k, t.require_count);
+    put_kernel(&b, k);
     put_block(&b, k);
     put_functions(&b, a, k);
   }

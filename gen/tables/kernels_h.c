@@ -8,10 +8,6 @@
 
 /* ---- what both files agree on: the launcher's parameters ------------------------------------- */
 
-static const char *scalar_c_type(Dtype d) {
-  return d == DT_F32 ? "float" : d == DT_I32 ? "int32_t" : "uint32_t";
-}
-
 void put_launcher(Buf *b, const Kernel *k) {
   buf_printf(b, "kg_status %s_launch(", k->name);
   const size_t indent = strlen("kg_status _launch(") + strlen(k->name);
@@ -26,7 +22,7 @@ void put_launcher(Buf *b, const Kernel *k) {
     else if (scalar < 0)
       snprintf(text, sizeof text, "const kg_tensor *%s", k->args[i].name);
     else if (constant < 0)
-      snprintf(text, sizeof text, "%s %s", scalar_c_type(k->scalars[scalar].dtype),
+      snprintf(text, sizeof text, "%s %s", kg_dtype_info(k->scalars[scalar].dtype)->c_type,
                k->scalars[scalar].name);
     else if (output >= 0)
       snprintf(text, sizeof text, "kg_tensor *%s", k->args[k->input_count + output].name);
@@ -102,9 +98,9 @@ static void put_params_doc(Buf *b, Arena *a, const Kernel *k) {
     put_arg_line(b, k->args[i].name, width, arg_type_text(k, &k->args[i]),
                  shape_text(a, &k->args[i]));
   for (int i = 0; i < k->scalar_count; i++)
-    put_arg_line(b, k->scalars[i].name, width, dtype_info[k->scalars[i].dtype].name, "");
+    put_arg_line(b, k->scalars[i].name, width, kg_dtype_name(k->scalars[i].dtype), "");
   for (int i = 0; i < k->const_count; i++) {
-    const Const *c = &k->consts[i];
+    const kg_const_param *c = &k->consts[i];
     if (!c->in_key) continue;
     Buf values = {0};
     for (int n = 0; n < c->count; n++) {
@@ -167,11 +163,11 @@ static void put_launcher_doc(Buf *b, Arena *a, const Kernel *k) {
   for (int i = 0; i < k->dim_count; i++)
     if (k->dim_max[i] > 0 && k->dim_max[i] < 4294967295)
       put_sentence(b, arena_printf(a, "%s is at most %lld.", k->dims[i], (long long)k->dim_max[i]));
-  for (int i = 0; i < k->require_count; i++)
-    put_sentence(b, arena_printf(a, "Requires %s.", expr_text(a, k->require[i])));
+  for (int i = 0; i < k->stated_count; i++)
+    put_sentence(b, arena_printf(a, "Requires %s.", k->require[i].text));
   put_sentence(b,
-               arena_printf(a, "Launches groups %s of threads %s%s.", axes_text(a, NULL, k->groups),
-                            axes_text(a, NULL, k->threads), fixed_text(a, k)));
+               arena_printf(a, "Launches groups %s of threads %s%s.", axes_text(a, k->groups),
+                            axes_text(a, k->threads), fixed_text(a, k)));
   put_sentence(b, ports_sentence(a, k));
   put_sentence(b, arena_printf(a,
                                "Returns kg_launch's statuses, KG_OK when there is nothing to do.  "

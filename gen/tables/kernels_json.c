@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "model/block.h"
 #include "tables/ctext.h"
 #include "tables/tables.h"
 
@@ -18,10 +19,10 @@ static void put_int(Json *j, const char *key, int64_t value) {
   json_int(j, value);
 }
 
-static void put_axes(Json *j, Arena *a, const char *key, const Port *p, Expr *const e[3]) {
+static void put_axes(Json *j, const char *key, const kg_expr e[3]) {
   json_key(j, key);
   json_open_flat(j, '[');
-  for (int i = 0; i < 3; i++) json_string(j, expr_text(a, port_expr(a, p, e[i])));
+  for (int i = 0; i < 3; i++) json_string(j, e[i].text);
   json_close(j);
 }
 
@@ -49,7 +50,7 @@ static void put_params(Json *j, const Kernel *k) {
     json_key(j, "dtypes");
     json_open_flat(j, '[');
     for (int n = 0; n < k->types[i].count; n++)
-      json_string(j, dtype_info[k->types[i].dtypes[n]].name);
+      json_string(j, kg_dtype_name(k->types[i].dtypes[n]));
     json_close(j);
     json_close(j);
   }
@@ -57,7 +58,7 @@ static void put_params(Json *j, const Kernel *k) {
   json_key(j, "consts");
   json_open(j, '[');
   for (int i = 0; i < k->const_count; i++) {
-    const Const *c = &k->consts[i];
+    const kg_const_param *c = &k->consts[i];
     json_open_flat(j, '{');
     put_text(j, "name", c->name);
     json_key(j, "in_key");
@@ -80,18 +81,18 @@ static void put_params(Json *j, const Kernel *k) {
   json_close(j);
 }
 
-static void put_args(Json *j, Arena *a, const Kernel *k, bool output) {
+static void put_args(Json *j, const Kernel *k, bool output) {
   json_key(j, output ? "outputs" : "inputs");
   json_open(j, '[');
   for (int i = 0; i < k->arg_count; i++) {
-    const Arg *arg = &k->args[i];
+    const kg_arg *arg = &k->args[i];
     if (arg->output != output) continue;
     json_open_flat(j, '{');
     put_text(j, "name", arg->name);
     put_text(j, arg->type >= 0 ? "type" : "dtype", arg_type_text(k, arg));
     json_key(j, "shape");
     json_open_flat(j, '[');
-    for (int d = 0; d < arg->rank; d++) json_string(j, expr_text(a, arg->shape[d]));
+    for (int d = 0; d < arg->rank; d++) json_string(j, arg->shape[d].text);
     json_close(j);
     if (arg->align) put_int(j, "align", arg->align); /* bytes; else an element's */
     json_close(j);
@@ -100,22 +101,22 @@ static void put_args(Json *j, Arena *a, const Kernel *k, bool output) {
 }
 
 static void put_argument_block(Json *j, const Kernel *k) {
-  BlockField fields[MAX_FIELDS];
+  kg_block_field fields[KG_MAX_FIELDS];
   uint32_t bytes;
-  const int n = argument_block(k, fields, &bytes);
+  const int n = kg_block_layout(&k->model, fields, &bytes);
   json_key(j, "argument_block");
   json_open(j, '{');
   put_int(j, "bytes", bytes);
   json_key(j, "fields");
   json_open(j, '[');
   for (int i = 0; i < n; i++) {
-    const BlockField *f = &fields[i];
+    const kg_block_field *f = &fields[i];
     json_open_flat(j, '{');
-    put_text(j, "name", f->name);
+    put_text(j, "name", f->symbol.name);
     put_text(j, "is",
-             f->kind == 'p'   ? "pointer"
-             : f->kind == 'd' ? "u32"
-                              : dtype_info[k->scalars[f->index].dtype].name);
+             f->symbol.kind == KG_DIM      ? "u32"
+             : f->symbol.kind == KG_SCALAR ? kg_dtype_name(k->scalars[f->symbol.index].dtype)
+                                           : "pointer");
     put_int(j, "offset", f->offset);
     put_int(j, "bytes", f->bytes);
     json_close(j);
@@ -150,8 +151,8 @@ static void put_port(Json *j, Arena *a, const Kernel *k, const Port *p, const Fa
     put_text(j, "file", port_file(a, k, p));
     put_text(j, "body", p->body);
     put_waves(j, "waves", p->waves);
-    put_axes(j, a, "groups", p, k->groups);
-    put_axes(j, a, "threads", p, p->threads[0] ? p->threads : k->threads);
+    put_axes(j, "groups", p->launch.groups);
+    put_axes(j, "threads", p->launch.threads);
     json_key(j, "options");
     json_open_flat(j, '[');
     for (int i = 0; i < p->backend->option_count; i++) json_string(j, p->backend->options[i]);
@@ -180,18 +181,18 @@ static void put_tolerance(Json *j, const Tolerance *t) {
 
 /* By the dtype of an output; then the outputs that have one of their own. */
 static void put_tolerances(Json *j, const Kernel *k) {
-  bool used[DTYPES] = {0};
+  bool used[KG_DTYPES] = {0};
   for (int i = k->input_count; i < k->arg_count; i++) {
-    const Arg *arg = &k->args[i];
+    const kg_arg *arg = &k->args[i];
     if (arg->type < 0) used[arg->dtype] = true;
     for (int n = 0; arg->type >= 0 && n < k->types[arg->type].count; n++)
       used[k->types[arg->type].dtypes[n]] = true;
   }
   json_key(j, "tolerance");
   json_open(j, '{');
-  for (int i = 0; i < DTYPES; i++) {
+  for (int i = 0; i < KG_DTYPES; i++) {
     if (!used[i]) continue;
-    json_key(j, dtype_info[i].name);
+    json_key(j, kg_dtype_name((kg_dtype)i));
     put_tolerance(j, &k->tolerance[i]);
   }
   json_close(j);
@@ -207,14 +208,14 @@ static void put_tolerances(Json *j, const Kernel *k) {
 
 static void put_instances(Json *j, Arena *a, const Kernel *k) {
   int count = 0;
-  const Instance *list = kernel_instances(a, k, &count);
+  const kg_instance *list = kernel_instances(a, k, &count);
   json_key(j, "instances");
   json_open(j, '[');
   for (int i = 0; i < count; i++) {
     json_open_flat(j, '{');
-    put_text(j, "name", instance_name(a, k, &list[i]));
+    put_text(j, "name", instance_name(a, &list[i]));
     for (int t = 0; t < k->type_count; t++)
-      put_text(j, k->types[t].name, dtype_info[list[i].types[t]].name);
+      put_text(j, k->types[t].name, kg_dtype_name(list[i].types[t]));
     for (int c = 0; c < k->const_count; c++) {
       if (!k->consts[c].in_key) continue;
       json_key(j, k->consts[c].name);
@@ -231,22 +232,22 @@ static void put_kernel(Json *j, Arena *a, const Kernel *k, Facts *const *facts) 
   put_text(j, "summary", k->summary);
   put_text(j, "fallback", k->fallback);
   put_params(j, k);
-  put_args(j, a, k, false);
+  put_args(j, k, false);
   json_key(j, "scalars");
   json_open(j, '[');
   for (int i = 0; i < k->scalar_count; i++) {
     json_open_flat(j, '{');
     put_text(j, "name", k->scalars[i].name);
-    put_text(j, "dtype", dtype_info[k->scalars[i].dtype].name);
+    put_text(j, "dtype", kg_dtype_name(k->scalars[i].dtype));
     json_close(j);
   }
   json_close(j);
-  put_args(j, a, k, true);
-  put_axes(j, a, "groups", NULL, k->groups);
-  put_axes(j, a, "threads", NULL, k->threads);
+  put_args(j, k, true);
+  put_axes(j, "groups", k->groups);
+  put_axes(j, "threads", k->threads);
   json_key(j, "require");
   json_open_flat(j, '[');
-  for (int i = 0; i < k->require_count; i++) json_string(j, expr_text(a, k->require[i]));
+  for (int i = 0; i < k->stated_count; i++) json_string(j, k->require[i].text);
   json_close(j);
   put_waves(j, "waves", k->waves);
   put_tolerances(j, k);

@@ -17,14 +17,14 @@ static const char *types_text(Arena *a, const Kernel *k) {
     for (int j = i + 1; j < k->type_count; j++) {
       const bool same = k->types[i].count == k->types[j].count &&
                         memcmp(k->types[i].dtypes, k->types[j].dtypes,
-                               (size_t)k->types[i].count * sizeof(Dtype)) == 0;
+                               (size_t)k->types[i].count * sizeof(kg_dtype)) == 0;
       if (!same) continue;
       done[j] = true;
       buf_printf(&b, ", %s", k->types[j].name);
     }
     buf_puts(&b, ":");
     for (int n = 0; n < k->types[i].count; n++)
-      buf_printf(&b, " %s", dtype_info[k->types[i].dtypes[n]].name);
+      buf_printf(&b, " %s", kg_dtype_name(k->types[i].dtypes[n]));
   }
   if (k->type_count == 0) buf_puts(&b, "fixed");
   const char *s = arena_strndup(a, b.s, b.len);
@@ -36,9 +36,10 @@ static const char *value_text(Arena *a, const Define *d) {
   return d->is_bool ? (d->value ? "true" : "false") : arena_printf(a, "%lld", (long long)d->value);
 }
 
-static bool same_threads(Arena *a, const Kernel *k, const Port *p) {
-  return !p->threads[0] ||
-         strcmp(axes_text(a, NULL, p->threads), axes_text(a, NULL, k->threads)) == 0;
+static bool same_threads(const Kernel *k, const Port *p) {
+  for (int i = 0; i < 3; i++)
+    if (!expr_same(&p->threads[i], &k->threads[i])) return false;
+  return true;
 }
 
 /* What a port has of its own: "body fused_x_hip.kc, THREADS = 128"; NULL when it is as the
@@ -47,8 +48,8 @@ static const char *override_text(Arena *a, const Kernel *k, const Port *p) {
   Buf b = {0};
   if (p->absent) return NULL;
   if (p->own_body) buf_printf(&b, "body %s", p->body);
-  if (!same_threads(a, k, p))
-    buf_printf(&b, "%sthreads %s", b.len ? ", " : "", axes_text(a, p, p->threads));
+  if (!same_threads(k, p))
+    buf_printf(&b, "%sthreads %s", b.len ? ", " : "", axes_text(a, p->launch.threads));
   if (p->waves != (k->waves & p->backend->waves))
     buf_printf(&b, "%slanes %s", b.len ? ", " : "", waves_text(p->waves));
   for (int i = 0; i < p->define_count; i++)

@@ -9,6 +9,7 @@
 
 #include "device.h"
 #include "devices/code_object.h"
+#include "model/block.h"
 #include "verify/verify.h"
 
 typedef struct Job {
@@ -103,15 +104,12 @@ static int64_t group_threads(const VerifyRow *row) {
   const Kernel *k = row->kernel;
   const Port *p = row->port;
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = {0}, all = 1;
-  Arena *a = arena_new();
   for (int i = 0; i < k->const_count; i++) values[k->dim_count + i] = row->instance->consts[i];
   for (int i = 0; i < 3; i++) {
     int64_t n = 1;
-    const Expr *e = port_expr(a, p, p->threads[i] != NULL ? p->threads[i] : k->threads[i]);
-    if (e != NULL && !expr_eval(k, e, values, &n)) n = 0;
+    if (!expr_eval(&p->launch.threads[i], values, &n)) n = 0;
     all *= n;
   }
-  arena_free(a);
   return all;
 }
 
@@ -125,9 +123,9 @@ static void check_code_object(Verify *v, int number, const Job *job, const Compi
   const uint32_t counted = row->facts->instance_shared[wave == 64][row->instance_index];
   kg_code_object o;
   kg_error error;
-  BlockField fields[MAX_FIELDS];
+  kg_block_field fields[KG_MAX_FIELDS];
   uint32_t block;
-  argument_block(row->kernel, fields, &block);
+  kg_block_layout(&row->kernel->model, fields, &block);
   if (kg_code_object_read(r->object.bytes, r->object.size, row->name, &o, &error) != KG_OK) {
     verify_found(v, VERIFY_COMPILE, number, row->kernel, backend, at, "%s", error.message);
     return;
@@ -253,7 +251,7 @@ static void compile_one(VerifyWorker *w, int number) {
   const Output *port = library_output(v->library, port_file(a, row->kernel, row->port));
   const char **options = arena_alloc(a, ((size_t)b->option_count + 1) * sizeof *options);
   for (int i = 0; i < b->option_count; i++) options[i] = b->options[i];
-  const char *block = instance_block(a, row->kernel, row->instance, job->wave, port->path);
+  const char *block = instance_block(a, row->instance, job->wave, port->path);
   const kg_source source = {
       .kernel = row->kernel->name,
       .entry = row->name,

@@ -9,6 +9,7 @@
 
 #include "child.h"
 #include "devices/hip_compile.h"
+#include "model/target.h"
 #include "verify/compilers_own.h"
 
 typedef enum Kind { HIPRTC, NVRTC, CLANG } Kind;
@@ -27,20 +28,6 @@ static const struct Row {
 
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* What a text is tried on, in this order, where the compiler knows it. */
-static const struct {
-  const char *backend;
-  CompilerTarget target;
-} tried[] = {
-  { "hip", { "gfx908", 64 } },  { "hip", { "gfx90a", 64 } },     { "hip", { "gfx942", 64 } },
-  { "hip", { "gfx950", 64 } },  { "hip", { "gfx1030", 32 } },    { "hip", { "gfx1100", 32 } },
-  { "hip", { "gfx1151", 32 } }, { "hip", { "gfx1201", 32 } },    { "hip", { "gfx1250", 32 } },
-  { "cuda", { "sm_75", 32 } },  { "cuda", { "sm_80", 32 } },     { "cuda", { "sm_90", 32 } },
-  { "cuda", { "sm_120", 32 } }, { "metal", { "metal3.1", 32 } },
-};
-
-enum { TRIED = sizeof tried / sizeof *tried };
-
 struct Compiler {
   const struct Row *row;
   const Compilers *all;
@@ -51,7 +38,7 @@ struct Compiler {
   Nvrtc *nvrtc;
   Clang clang;
   int target_count;
-  CompilerTarget targets[TRIED];
+  CompilerTarget targets[KG_TARGETS];
 };
 
 struct Compilers {
@@ -143,9 +130,11 @@ static bool open_it(Compiler *c) {
 }
 
 static void choose_targets(Compiler *c) {
-  for (int i = 0; i < TRIED; i++)
-    if (strcmp(tried[i].backend, c->row->backend) == 0 && compiler_knows(c, tried[i].target.name))
-      c->targets[c->target_count++] = tried[i].target;
+  for (int i = 0; i < KG_TARGETS; i++) {
+    const kg_target *t = &kg_targets[i];
+    if (strcmp(t->backend, c->row->backend) == 0 && compiler_knows(c, t->name))
+      c->targets[c->target_count++] = (CompilerTarget){ t->name, t->wave };
+  }
 }
 
 bool compiler_ready(Compiler *c, const char **why) {
@@ -163,7 +152,8 @@ bool compiler_ready(Compiler *c, const char **why) {
 bool compiler_knows(const Compiler *c, const char *target) {
   if (c->row->kind == HIPRTC) return kg_hip_compiler_check_target(c->hip, target, NULL) == KG_OK;
   if (c->row->kind == NVRTC) return nvrtc_knows(c->nvrtc, target);
-  if (strcmp(c->row->backend, "metal") == 0) return strcmp(target, "metal3.1") == 0;
+  const kg_target *t = kg_target_find(target);
+  if (strcmp(c->row->backend, "metal") == 0) return t && strcmp(t->backend, "metal") == 0;
   const int sm = strncmp(target, "sm_", 3) == 0 ? atoi(target + 3) : 0;
   return sm >= 50 && sm <= 90; /* what clang 19 knows */
 }

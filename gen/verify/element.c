@@ -1,10 +1,9 @@
 /* element.c: see element.h. */
 #include "verify/element.h"
 
-#include <string.h>
-
 bool element_is_float(kg_dtype dtype) {
-  return dtype == KG_F32 || dtype == KG_F16 || dtype == KG_BF16;
+  const kg_dtype_facts *t = kg_dtype_info(dtype);
+  return t && t->kind == KG_KIND_FLOAT;
 }
 
 uint64_t element_bits(kg_dtype dtype, const void *data, int64_t i) {
@@ -22,14 +21,8 @@ void element_put_bits(kg_dtype dtype, void *data, int64_t i, uint64_t bits) {
 }
 
 uint64_t element_bits_of_real(kg_dtype dtype, double x) {
-  const float f = (float)x;
-  uint32_t bits;
-  switch (dtype) {
-  case KG_F32: memcpy(&bits, &f, sizeof bits); return bits;
-  case KG_F16: return kg_f16_from_f64(x);
-  case KG_BF16: return kg_bf16_from_f64(x);
-  default: return element_bits_of_whole(dtype, (int64_t)x);
-  }
+  return element_is_float(dtype) ? kg_float_from_f64(dtype, x)
+                                 : element_bits_of_whole(dtype, (int64_t)x);
 }
 
 uint64_t element_bits_of_whole(kg_dtype dtype, int64_t x) {
@@ -38,30 +31,23 @@ uint64_t element_bits_of_whole(kg_dtype dtype, int64_t x) {
 }
 
 double element_real(kg_dtype dtype, uint64_t bits) {
-  const uint32_t low = (uint32_t)bits;
-  float f;
-  switch (dtype) {
-  case KG_F32: memcpy(&f, &low, sizeof f); return (double)f;
-  case KG_F16: return kg_f64_from_f16((uint16_t)bits);
-  case KG_BF16: return kg_f64_from_bf16((uint16_t)bits);
-  default: return (double)element_whole(dtype, bits);
-  }
+  return element_is_float(dtype) ? kg_f64_from_float(dtype, bits)
+                                 : (double)element_whole(dtype, bits);
 }
 
 int64_t element_whole(kg_dtype dtype, uint64_t bits) {
-  switch (dtype) {
-  case KG_I8: return (int8_t)bits;
-  case KG_I16: return (int16_t)bits;
-  case KG_I32: return (int32_t)bits;
-  default: return (int64_t)bits;
-  }
+  const kg_dtype_facts *t = kg_dtype_info(dtype);
+  if (!t || t->kind != KG_KIND_SIGNED) return (int64_t)bits;
+  const int above = 64 - 8 * (int)t->bytes; /* the sign's bit goes to the top and comes back */
+  return (int64_t)(bits << above) >> above;
 }
 
 uint64_t element_poison(kg_dtype dtype) {
-  switch (dtype) {
-  case KG_F32: return 0xffe5a5a5u;
-  case KG_F16: return 0xffa5u;
-  case KG_BF16: return 0xffe5u;
-  default: return element_bits_of_whole(dtype, (int64_t)UINT64_C(0xa5a5a5a5a5a5a5a5));
-  }
+  const uint64_t pattern = UINT64_C(0xa5a5a5a5a5a5a5a5);
+  const kg_dtype_facts *t = kg_dtype_info(dtype);
+  if (!element_is_float(dtype)) return element_bits_of_whole(dtype, (int64_t)pattern);
+  const uint64_t sign = UINT64_C(1) << (t->exponent + t->fraction), ones = sign - 1;
+  if (t->special == KG_SPECIAL_ONE_NAN) return sign | ones; /* what is computed has no sign */
+  const uint64_t fraction = (UINT64_C(1) << t->fraction) - 1, quiet = (fraction + 1) >> 1;
+  return sign | (ones & ~fraction) | quiet | (pattern & fraction);
 }

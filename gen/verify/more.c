@@ -39,7 +39,7 @@ static int64_t elements(const Kernel *k, const int64_t *values) {
     int64_t count = 1;
     for (int d = 0; d < k->args[i].rank; d++) {
       int64_t n;
-      if (!expr_eval(k, k->args[i].shape[d], values, &n) || n < 0) return -1;
+      if (!expr_eval(&k->args[i].shape[d], values, &n) || n < 0) return -1;
       if (n > 0 && count > INT32_MAX / n) return -1;
       count *= n;
     }
@@ -48,10 +48,10 @@ static int64_t elements(const Kernel *k, const int64_t *values) {
   return sum;
 }
 
-/* A case's values by expr_var_number, with its instance's constants. */
+/* A case's values by variable, with its instance's constants. */
 static void values_of(const Kernel *k, const Case *c, int64_t *values) {
-  static const Dtype none[MAX_TYPES];
-  const Instance x = case_instance(k, c, none);
+  static const kg_dtype none[MAX_TYPES];
+  const kg_instance x = case_instance(k, c, none);
   memcpy(values, c->values, sizeof c->values);
   for (int i = 0; i < k->const_count; i++) values[k->dim_count + i] = x.consts[i];
 }

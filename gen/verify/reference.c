@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -12,6 +13,8 @@
 #include "verify/trial.h"
 
 #define COMPILE_SECONDS 600 /* on any machine */
+
+extern const char kg_embedded_dtype_def[]; /* runtime/model/dtype.def, by embed.c */
 
 /* In order: whichever is there first.  Plain C11; nothing that would loosen the arithmetic. */
 static const char *const compilers[] = {"cc", "gcc", "clang", "clang-19"};
@@ -45,8 +48,8 @@ void references_close(References *r) {
 }
 
 /* Runs one compiler.  False: it is not there; else *of says what became of it. */
-static bool compile_with(const char *compiler, const References *refs, const char *source,
-                         const char *object, kg_child_outcome *of) {
+static bool compile_with(const char *compiler, const References *refs, const char *folder,
+                         const char *source, const char *object, kg_child_outcome *of) {
   const char *const argv[] = {compiler,
                               "-std=c11",
                               "-D_GNU_SOURCE",
@@ -58,6 +61,8 @@ static bool compile_with(const char *compiler, const References *refs, const cha
                               refs->templates, /* "lib/ref/philox.h" */
                               "-I",
                               refs->language, /* "reference.h" */
+                              "-I",
+                              folder, /* "model/dtype.def" */
                               "-o",
                               object,
                               source,
@@ -84,6 +89,13 @@ static void load(Reference *r, Arena *a, const char *object) {
   if (!r->compute) r->why = arena_printf(a, "%s defines no function `reference`", r->path);
 }
 
+/* The rows that reference.h reads, as this kgen knows them. */
+static bool put_dtypes(const char *path) {
+  FILE *file = fopen(path, "w");
+  const bool put = file && fputs(kg_embedded_dtype_def, file) >= 0;
+  return (!file || fclose(file) == 0) && put;
+}
+
 static void build(References *refs, Reference *r) {
   Arena *a = refs->arena;
   const char *tmp = getenv("TMPDIR");
@@ -92,19 +104,27 @@ static void build(References *refs, Reference *r) {
     r->why = arena_printf(a, "no temporary folder %s: %s", folder, strerror(errno));
     return;
   }
-  const char *object = arena_printf(a, "%s/reference.so", folder);
+  const char *object = arena_printf(a, "%s/reference.so", folder),
+             *model = arena_printf(a, "%s/model", folder),
+             *dtypes = arena_printf(a, "%s/dtype.def", model);
   kg_child_outcome of;
   bool found = false;
-  for (int i = 0; i < COMPILERS && !found; i++) {
-    found = compile_with(compilers[i], refs, r->path, object, &of);
+  const bool ready = mkdir(model, 0700) == 0 && put_dtypes(dtypes);
+  const int error = errno;
+  for (int i = 0; ready && i < COMPILERS && !found; i++) {
+    found = compile_with(compilers[i], refs, folder, r->path, object, &of);
     if (!found) kg_child_outcome_free(&of);
   }
-  if (!found) r->why = "no C compiler was found (cc, gcc, clang) to compile the reference with";
+  if (!ready) r->why = arena_printf(a, "%s cannot be written: %s", dtypes, strerror(error));
+  else if (!found)
+    r->why = "no C compiler was found (cc, gcc, clang) to compile the reference with";
   else if (of.ending == KG_CHILD_EXITED && of.code == 0) load(r, a, object);
   else if (of.ending == KG_CHILD_EXITED && of.err_bytes) r->why = arena_strdup(a, of.err);
   else r->why = arena_printf(a, "the C compiler failed on %s: it %s", r->path, of.words);
   if (found) kg_child_outcome_free(&of);
   unlink(object);
+  unlink(dtypes);
+  rmdir(model);
   rmdir(folder);
 }
 

@@ -8,14 +8,13 @@
 
 #include "device.h"
 #include "simt_check.h"
-#include "tables/bridge.h"
 #include "verify/element.h"
 #include "verify/verify.h"
 
 typedef struct Job {
   int kernel, number; /* of the case */
   VerifyStage stage;
-  Dtype types[MAX_TYPES];
+  kg_dtype types[MAX_TYPES];
   const Reference *reference;
 } Job;
 
@@ -80,7 +79,7 @@ static const char *case_text(Arena *a, const Kernel *k, int number) {
   }
   for (int i = 0; i < k->scalar_count; i++, comma = ", ") {
     const int n = k->dim_count + k->const_count + i;
-    if (k->scalars[i].dtype == DT_F32)
+    if (k->scalars[i].dtype == KG_F32)
       buf_printf(&b, "%s%s = %g", comma, k->scalars[i].name, c->reals[i]);
     else
       buf_printf(&b, "%s%s = %lld", comma, k->scalars[i].name, (long long)c->values[n]);
@@ -233,7 +232,7 @@ static void run_case(VerifyWorker *w, int number) {
   const Kernel *k = v->library->spec->kernels[job->kernel];
   const Case *c = &k->cases[job->number];
   Arena *a = arena_new();
-  const Instance instance = case_instance(k, c, job->types);
+  const kg_instance instance = case_instance(k, c, job->types);
   const char *why = NULL, *at = case_text(a, k, job->number);
   const TrialData *d = trial_data(a, k, &instance, c, job->reference, c->seed ? c->seed : 1, &why);
   Ran ran[MAX_TOOLS];
@@ -247,7 +246,7 @@ static void run_case(VerifyWorker *w, int number) {
     const Port *p = kernel_port(k, t->backend, &port);
     VerifyRow *row = p == NULL ? NULL : verify_row(v, job->kernel, port, &instance);
     if (row == NULL || (p->waves & (1u << (t->wave == 64))) == 0) continue;
-    ran[count] = (Ran){i, row, trial_run(a, d, v->launched[job->kernel], t->device, 1)};
+    ran[count] = (Ran){i, row, trial_run(a, d, t->device, 1)};
     judge_run(v, number, job, &ran[count++], at);
   }
   if (job->stage == VERIFY_RUN && d != NULL) judge_bits(v, a, number, job, d, ran, count, at);
@@ -258,8 +257,8 @@ static VerifyPlace job_place(Verify *v, const void *jobs, int number, const Kern
   const Job *job = (const Job *)jobs + number;
   const Kernel *k = *kernel = v->library->spec->kernels[job->kernel];
   Arena *a = arena_new(); /* the process ends soon */
-  const Instance instance = case_instance(k, &k->cases[job->number], job->types);
-  return (VerifyPlace){instance_name(a, k, &instance), NULL, NULL, case_text(a, k, job->number)};
+  const kg_instance instance = case_instance(k, &k->cases[job->number], job->types);
+  return (VerifyPlace){instance_name(a, &instance), NULL, NULL, case_text(a, k, job->number)};
 }
 
 /* ---- all cases ------------------------------------------------------------------------------- */

@@ -34,8 +34,8 @@ static double normal(uint64_t key, uint64_t index) {
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
-Instance case_instance(const Kernel *k, const Case *c, const Dtype *types) {
-  Instance i = {0};
+kg_instance case_instance(const Kernel *k, const Case *c, const kg_dtype *types) {
+  kg_instance i = {.kernel = &k->model};
   for (int t = 0; t < k->type_count; t++) i.types[t] = types[t];
   for (int n = 0; n < k->const_count; n++) {
     const int v = k->dim_count + n;
@@ -44,9 +44,9 @@ Instance case_instance(const Kernel *k, const Case *c, const Dtype *types) {
   return i;
 }
 
-static kg_dtype dtype_of(const Kernel *k, const Instance *i, int arg) {
-  const Arg *a = &k->args[arg];
-  return (kg_dtype)(a->type >= 0 ? i->types[a->type] : a->dtype);
+static kg_dtype dtype_of(const Kernel *k, const kg_instance *i, int arg) {
+  const kg_arg *a = &k->args[arg];
+  return a->type >= 0 ? i->types[a->type] : a->dtype;
 }
 
 /* Dims, constants and scalars under their names, as a reference asks for them. */
@@ -62,7 +62,7 @@ static void values_set(Arena *a, TrialData *d, const Case *c) {
     v[n] = (ref_value){k->scalars[i].name, c->values[n], c->reals[i]};
   for (int i = 0; i < count; i++) {
     const int s = i - k->dim_count - k->const_count;
-    if (s >= 0 && k->scalars[s].dtype == DT_F32) {
+    if (s >= 0 && k->scalars[s].dtype == KG_F32) {
       v[i].real = (double)(float)v[i].real;
       v[i].whole = fabs(v[i].real) < 0x1p62 ? (int64_t)v[i].real : 0;
     } else {
@@ -87,12 +87,12 @@ static void scalars_take(TrialData *d) {
       continue;
     }
     switch (k->scalars[i - first].dtype) {
-    case DT_F32:
+    case KG_F32:
       d->scalars[i - first].f32 = (float)v->real;
       v->real = (double)(float)v->real;
       v->whole = fabs(v->real) < 0x1p62 ? (int64_t)v->real : 0;
       break;
-    case DT_I32:
+    case KG_I32:
       v->whole = d->scalars[i - first].i32 = (int32_t)v->whole;
       v->real = (double)v->whole;
       break;
@@ -104,47 +104,48 @@ static void scalars_take(TrialData *d) {
 
 /* ---- requirements: a fill and a reference may count on them ---------------------------------- */
 
-typedef struct Named {
-  const Kernel *kernel;
-  const int64_t *values;
-  uint64_t named; /* bits by expr_var_number */
-  bool scalars;
-  Buf text;
-} Named;
+/* "D = 3, n = 0": the variables that an expression names, each once. */
+static void put_named(Buf *b, const Kernel *k, const kg_expr *e, const int64_t *values) {
+  uint64_t named = 0;
+  for (int i = 0; i < e->count; i++) {
+    const int v = (int)e->steps[i].value;
+    if (e->steps[i].op != KG_OP_VAR || (named >> v & 1)) continue;
+    buf_printf(b, "%s%s = %lld", named ? ", " : "", kg_symbol_at(&k->model, v).name,
+               (long long)values[v]);
+    named |= UINT64_C(1) << v;
+  }
+}
 
-static bool name_values(const Expr *e, void *what) {
-  Named *n = what;
-  if (e->op != EX_VAR) return false;
-  const int v = expr_var_number(n->kernel, e);
-  if (!(n->named >> v & 1))
-    buf_printf(&n->text, "%s%s = %lld", n->named ? ", " : "", e->name, (long long)n->values[v]);
-  n->named |= UINT64_C(1) << v;
-  n->scalars = n->scalars || e->kind == VAR_SCALAR;
+static bool names_scalar(const Kernel *k, const kg_expr *e) {
+  for (int i = 0; i < e->count; i++)
+    if (e->steps[i].op == KG_OP_VAR &&
+        kg_symbol_at(&k->model, (int)e->steps[i].value).kind == KG_SCALAR)
+      return true;
   return false;
 }
 
 const char *requirement_broken(Arena *a, const Kernel *k, const int64_t *values, bool scalars) {
-  int count;
-  const Expr **require = kernel_requires(a, k, &count);
-  const char *why = NULL;
-  for (int i = 0; i < count && why == NULL; i++) {
-    Named named = {.kernel = k, .values = values};
+  for (int i = 0; i < k->require_count; i++) {
+    const kg_expr *e = &k->require[i];
     int64_t holds = 0;
-    expr_any(require[i], name_values, &named);
-    const bool now = scalars || !named.scalars,
-               computed = !now || expr_eval(k, require[i], values, &holds);
-    if (now && !(computed && holds))
-      why = arena_printf(a, "it requires %s, which %s (%s)", expr_text(a, require[i]),
-                         computed ? "does not hold" : "cannot be computed", named.text.s);
-    buf_free(&named.text);
+    if (!scalars && names_scalar(k, e)) continue;
+    const bool computed = expr_eval(e, values, &holds);
+    if (computed && holds) continue;
+    Buf named = {0};
+    put_named(&named, k, e, values);
+    const char *why =
+        arena_printf(a, "it requires %s, which %s (%s)", e->text,
+                     computed ? "does not hold" : "cannot be computed", named.s ? named.s : "");
+    buf_free(&named);
+    return why;
   }
-  return why;
+  return NULL;
 }
 
 /* "weight has shape (D)": what could not be computed, in the user's terms. */
 static bool tensor_set(Arena *a, TrialData *d, int arg, int64_t *budget, const char **why) {
   const Kernel *k = d->kernel;
-  const Arg *from = &k->args[arg];
+  const kg_arg *from = &k->args[arg];
   ref_tensor *t = &d->want.tensors[arg];
   *t = (ref_tensor){.name = from->name,
                     .dtype = (ref_dtype)dtype_of(k, &d->instance, arg),
@@ -152,9 +153,9 @@ static bool tensor_set(Arena *a, TrialData *d, int arg, int64_t *budget, const c
                     .count = 1};
   for (int i = 0; i < from->rank; i++) {
     int64_t n;
-    if (!expr_eval(k, from->shape[i], d->values, &n) || n < 0) {
+    if (!expr_eval(&from->shape[i], d->values, &n) || n < 0) {
       *why = arena_printf(a, "the shape of %s cannot be computed: %s", from->name,
-                          expr_text(a, from->shape[i]));
+                          from->shape[i].text);
       return false;
     }
     t->shape[i] = n;
@@ -185,7 +186,7 @@ static void input_round(Arena *a, TrialData *d, int arg) {
   }
 }
 
-TrialData *trial_data(Arena *a, const Kernel *k, const Instance *instance, const Case *c,
+TrialData *trial_data(Arena *a, const Kernel *k, const kg_instance *instance, const Case *c,
                       const Reference *reference, uint64_t seed, const char **why) {
   if (!reference->compute) {
     *why = arena_printf(a, "no reference result: %s", reference->why);
@@ -240,14 +241,14 @@ static void *poisoned(Arena *a, const TrialData *d, int arg) {
 }
 
 /* Launches and waits; the outputs are as poisoned before each launch. */
-static kg_status launch(const TrialData *d, const kg_kernel *kernel, kg_device *device,
-                        kg_tensor *tensors, void **poison, double *seconds) {
+static kg_status launch(const TrialData *d, kg_device *device, kg_tensor *tensors, void **poison,
+                        double *seconds) {
   const Kernel *k = d->kernel;
   kg_status s = KG_OK;
   for (int i = k->input_count; i < k->arg_count && s == KG_OK; i++)
     s = kg_device_upload(device, tensors[i].data, poison[i], bytes_of(d, i));
   if (s == KG_OK) s = kg_device_synchronize(device);
-  const kg_call call = {kernel, tensors, d->scalars, d->instance.consts};
+  const kg_call call = {&k->model, tensors, d->scalars, d->instance.consts};
   const double start = now();
   if (s == KG_OK) s = kg_launch(device, &call);
   if (s == KG_OK) s = kg_device_synchronize(device);
@@ -255,11 +256,9 @@ static kg_status launch(const TrialData *d, const kg_kernel *kernel, kg_device *
   return s;
 }
 
-static kg_status prepare(const TrialData *d, const kg_kernel *kernel, kg_device *device,
-                         double *seconds) {
-  kg_instance i = {.kernel = kernel, .wave = kg_device_wave(device)};
-  for (int t = 0; t < d->kernel->type_count; t++) i.types[t] = (kg_dtype)d->instance.types[t];
-  for (int n = 0; n < d->kernel->const_count; n++) i.consts[n] = d->instance.consts[n];
+static kg_status prepare(const TrialData *d, kg_device *device, double *seconds) {
+  kg_instance i = d->instance;
+  i.wave = kg_device_wave(device);
   const double start = now();
   const kg_status s = kg_prepare(device, &i);
   *seconds = now() - start;
@@ -267,20 +266,20 @@ static kg_status prepare(const TrialData *d, const kg_kernel *kernel, kg_device 
 }
 
 /* Where an argument needs no more alignment than an element's, it gets no more. */
-static size_t offset_of(const TrialData *d, const kg_kernel *kernel, int arg) {
-  return kernel->args[arg].align ? 0 : kg_dtype_bytes((kg_dtype)d->want.tensors[arg].dtype);
+static size_t offset_of(const TrialData *d, int arg) {
+  return d->kernel->args[arg].align ? 0 : kg_dtype_bytes((kg_dtype)d->want.tensors[arg].dtype);
 }
 
 /* Whatever was allocated, in memory, is given back by the caller, also after a failure. */
-static kg_status run(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_device *device,
-                     int repeat, Trial *trial, void **memory) {
+static kg_status run(Arena *a, const TrialData *d, kg_device *device, int repeat, Trial *trial,
+                     void **memory) {
   const Kernel *k = d->kernel;
   void *poison[MAX_ARGS] = {0};
   kg_tensor tensors[MAX_ARGS] = {0};
-  kg_status s = prepare(d, kernel, device, &trial->prepare_seconds);
+  kg_status s = prepare(d, device, &trial->prepare_seconds);
   for (int i = 0; i < k->arg_count && s == KG_OK; i++) {
     const ref_tensor *t = &d->want.tensors[i];
-    const size_t bytes = bytes_of(d, i), offset = offset_of(d, kernel, i);
+    const size_t bytes = bytes_of(d, i), offset = offset_of(d, i);
     s = kg_device_alloc(device, offset + (bytes ? bytes : 1), &memory[i]);
     if (s != KG_OK) break;
     void *data = (char *)memory[i] + offset;
@@ -291,7 +290,7 @@ static kg_status run(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_d
   trial->seconds = INFINITY;
   for (int r = 0; s == KG_OK && r < (repeat > 1 ? repeat : 1); r++) {
     double seconds;
-    s = launch(d, kernel, device, tensors, poison, &seconds);
+    s = launch(d, device, tensors, poison, &seconds);
     if (seconds < trial->seconds) trial->seconds = seconds;
   }
   for (int i = k->input_count; i < k->arg_count && s == KG_OK;
@@ -302,12 +301,11 @@ static kg_status run(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_d
   return s;
 }
 
-Trial trial_run(Arena *a, const TrialData *d, const kg_kernel *kernel, kg_device *device,
-                int repeat) {
+Trial trial_run(Arena *a, const TrialData *d, kg_device *device, int repeat) {
   const Kernel *k = d->kernel;
   Trial trial = {0};
   void *memory[MAX_ARGS] = {0};
-  trial.status = run(a, d, kernel, device, repeat, &trial, memory);
+  trial.status = run(a, d, device, repeat, &trial, memory);
   if (trial.status != KG_OK) trial.message = arena_strdup(a, kg_device_message(device));
   for (int i = 0; i < k->arg_count; i++)
     if (memory[i]) kg_device_free(device, memory[i]);

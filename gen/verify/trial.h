@@ -33,9 +33,9 @@ const Reference *reference_of(References *r, const Kernel *k);
 
 typedef struct TrialData {
   const Kernel *kernel;
-  Instance instance;
+  kg_instance instance;
   const Reference *reference;
-  int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS]; /* by expr_var_number */
+  int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS]; /* by variable */
   ref_call want;                /* inputs as rounded, outputs as the reference has them */
   void *bytes[MAX_ARGS];        /* inputs, in their dtype */
   kg_scalar scalars[MAX_SCALARS];
@@ -43,9 +43,9 @@ typedef struct TrialData {
 
 /* The instance that a case means with these types: its own constants, the first value of each it
 ** does not give. */
-Instance case_instance(const Kernel *k, const Case *c, const Dtype *types);
+kg_instance case_instance(const Kernel *k, const Case *c, const kg_dtype *types);
 
-/* The first requirement of the kernel, or range of a dim, that these values (by expr_var_number)
+/* The first requirement of the kernel, or range of a dim, that these values (by variable)
 ** break, with those it names; NULL: all hold.  Those on scalars are left out without `scalars`. */
 const char *requirement_broken(Arena *a, const Kernel *k, const int64_t *values, bool scalars);
 
@@ -56,7 +56,7 @@ uint64_t trial_hash(uint64_t x);
 ** rounded to its dtype) and has the reference compute the outputs.  NULL with *why when there is no
 ** reference, a requirement of the kernel does not hold, a shape cannot be computed, or the data
 ** would not fit into 4 GiB. */
-TrialData *trial_data(Arena *a, const Kernel *k, const Instance *instance, const Case *c,
+TrialData *trial_data(Arena *a, const Kernel *k, const kg_instance *instance, const Case *c,
                       const Reference *reference, uint64_t seed, const char **why);
 
 /* ---- runs ----------------------------------------------------------------------------------- */
@@ -86,7 +86,6 @@ typedef struct Trial {
 
 /* Launches `repeat` times (at least once) on the device and compares the last outputs.  Outputs are
 ** filled with a pattern before the last launch, so that an element nobody wrote is found. */
-Trial trial_run(Arena *a, const TrialData *data, const kg_kernel *kernel, kg_device *device,
-                int repeat);
+Trial trial_run(Arena *a, const TrialData *data, kg_device *device, int repeat);
 
 #endif

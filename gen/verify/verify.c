@@ -46,7 +46,7 @@ void verify_rows(Verify *v) {
   for (int i = 0; i < l->spec->kernel_count; i++) {
     const Kernel *k = l->spec->kernels[i];
     int instances;
-    const Instance *all = kernel_instances(v->arena, k, &instances);
+    const kg_instance *all = kernel_instances(v->arena, k, &instances);
     for (int p = 0; p < k->port_count; p++) {
       if (k->ports[p].absent != NULL || l->facts[i][p] == NULL) continue;
       const int first = v->row_count;
@@ -54,7 +54,7 @@ void verify_rows(Verify *v) {
         VerifyRow *row = &v->rows[v->row_count++];
         *row = (VerifyRow){.kernel = k, .port = &k->ports[p], .facts = l->facts[i][p]};
         row->instance = &all[n];
-        row->name = instance_name(v->arena, k, &all[n]);
+        row->name = instance_name(v->arena, &all[n]);
         row->kernel_index = i;
         row->port_index = p;
         row->instance_index = n;
@@ -64,7 +64,7 @@ void verify_rows(Verify *v) {
   }
 }
 
-static bool same_instance(const Kernel *k, const Instance *a, const Instance *b) {
+static bool same_instance(const Kernel *k, const kg_instance *a, const kg_instance *b) {
   for (int i = 0; i < k->type_count; i++)
     if (a->types[i] != b->types[i]) return false;
   for (int i = 0; i < k->const_count; i++)
@@ -72,7 +72,7 @@ static bool same_instance(const Kernel *k, const Instance *a, const Instance *b)
   return true;
 }
 
-VerifyRow *verify_row(Verify *v, int kernel, int port, const Instance *instance) {
+VerifyRow *verify_row(Verify *v, int kernel, int port, const kg_instance *instance) {
   for (int i = 0; i < v->row_count; i++) {
     VerifyRow *row = &v->rows[i];
     if (row->kernel_index == kernel && row->port_index == port &&

@@ -59,7 +59,7 @@ typedef struct VerifyRow {
   const Kernel *kernel;
   const Port *port;
   const Facts *facts;
-  const Instance *instance;
+  const kg_instance *instance;
   const char *name; /* of the instance */
   int kernel_index, port_index, instance_index;
   int first; /* the port's first row, which is where refusals are counted */
@@ -92,7 +92,6 @@ struct Verify {
   bool part;              /* there are others in the specification */
   const char *templates, *output, *roots;
   Compilers *compilers;
-  const kg_kernel **launched;      /* by kernel */
   const char *const *only_targets; /* ends with NULL; NULL: each compiler's own list */
   const char *const *only_tools;   /* likewise; NULL: all that are here */
   bool stages[VERIFY_STAGES];
@@ -125,7 +124,7 @@ bool verify_wants(const Verify *v, const char *tool);
 VerifyTool *verify_tool(Verify *v, VerifyStage stage, const char *name, const char *backend);
 bool verify_usable(const Verify *v, int tool); /* it is there, and its stage is wanted */
 /* The row of an instance; NULL: the port is absent. */
-VerifyRow *verify_row(Verify *v, int kernel, int port, const Instance *instance);
+VerifyRow *verify_row(Verify *v, int kernel, int port, const kg_instance *instance);
 
 /* Records what is wrong; all strings are copied.  Threads may call it. */
 void verify_found(Verify *v, VerifyStage stage, int job, const Kernel *k, const char *backend,

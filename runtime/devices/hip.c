@@ -1,7 +1,7 @@
 /* hip.c: AMD GPUs, through HIP's module API.
 **
 ** libamdhip64 is opened with dlopen, and nothing of its headers is used: what we need of them,
-** which has kept its numbers and layout from ROCm 5.2 to 7.2, stands below (tests/test_hip.c
+** which has kept its numbers and layout from ROCm 5.2 to 7.2, stands below (tests/devices/test_hip.c
 ** compares it with the installed header).  A device whose wavefront width cannot be told for
 ** certain has wave 0, and no port is for that.
 **

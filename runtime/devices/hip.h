@@ -1,5 +1,5 @@
 /* hip.h: the few numbers of HIP's binary interface that hip.c relies on.  Each is
-** the same in the headers of ROCm 5.2, 5.7, 6.4 and 7.2; tests/test_hip.c compares them with the
+** the same in the headers of ROCm 5.2, 5.7, 6.4 and 7.2; tests/devices/test_hip.c compares them with the
 ** header that is installed. */
 #ifndef KG_DEVICE_HIP_H
 #define KG_DEVICE_HIP_H

@@ -1,12 +1,16 @@
-/* expr.c: evaluates postfix expressions in checked 64-bit arithmetic.
+/* expr.c: the operators' rows; evaluates postfix expressions in checked 64-bit arithmetic.
 **
 ** No undefined behaviour whatever the table or the values: the stack is bounded, every operation
 ** is checked before it is made, division rounds towards minus infinity (as Lua's // and %, so
 ** that the generator and the runtime agree). */
 #include "model/expr.h"
 
-/* A specification's expression has 200 operands and operators at most (gen/spec/read.h). */
-enum { STACK = 200 };
+const kg_op_facts kg_ops[KG_OPS] = {
+#define KG_OPERATOR(id, takes, kind, form, strength, text, said, word) \
+  {#id, takes, KG_##kind, KG_##form, strength, text, KG_SAID_##said, word},
+#include "model/op.def"
+#undef KG_OPERATOR
+};
 
 typedef kg_expr_status Status;
 
@@ -82,41 +86,32 @@ static Status binary(kg_op op, int64_t a, int64_t b, int64_t *out) {
     case KG_OP_INT:
     case KG_OP_VAR:
     case KG_OP_NOT:
-    case KG_OP_WHEN: break;
+    case KG_OP_WHEN:
+    case KG_OPS: break;
   }
   return KG_EXPR_MALFORMED;
 }
 
-static int arity(uint8_t op) {
-  switch (op) {
-    case KG_OP_INT:
-    case KG_OP_VAR: return 0;
-    case KG_OP_NOT: return 1;
-    case KG_OP_WHEN: return 3;
-    default: return op < KG_OP_WHEN ? 2 : -1;
-  }
-}
+static int arity(uint8_t op) { return op < KG_OPS ? kg_ops[op].takes : -1; }
 
-static bool known(const kg_values *values, int64_t variable) {
-  return variable >= 0 && variable < KG_MAX_DIMS + KG_MAX_CONSTS + KG_MAX_SCALARS &&
-         (values->known >> variable & 1) != 0;
-}
-
-static Status eval_steps(const kg_step *steps, int count, const kg_values *values, int64_t *out) {
-  int64_t stack[STACK] = {0};
+static Status eval_steps(const kg_step *steps, int count, const int64_t *values, uint64_t known,
+                         int64_t *out) {
+  int64_t stack[KG_EXPR_DEPTH] = {0};
   int depth = 0;
   Status status = KG_EXPR_OK;
   for (int i = 0; i < count; i++) {
     const int takes = arity(steps[i].op);
-    if (takes < 0 || depth < takes || depth - takes >= STACK) return KG_EXPR_MALFORMED;
+    if (takes < 0 || depth < takes || depth - takes >= KG_EXPR_DEPTH) return KG_EXPR_MALFORMED;
     int64_t *const at = stack + depth - takes;
-    if (takes == 0) {
-      const int64_t value = steps[i].value;
-      if (steps[i].op == KG_OP_VAR && !known(values, value)) return KG_EXPR_UNKNOWN;
-      at[0] = steps[i].op == KG_OP_INT ? value : values->value[value];
-    } else if (takes == 1) {
+    if (steps[i].op == KG_OP_INT) {
+      at[0] = steps[i].value;
+    } else if (steps[i].op == KG_OP_VAR) {
+      const int64_t v = steps[i].value;
+      if (v < 0 || v >= KG_VARIABLES || !(known >> v & 1)) return KG_EXPR_UNKNOWN;
+      at[0] = values[v];
+    } else if (steps[i].op == KG_OP_NOT) {
       at[0] = at[0] == 0;
-    } else if (takes == 3) {
+    } else if (steps[i].op == KG_OP_WHEN) {
       at[0] = at[0] != 0 ? at[1] : at[2];
     } else if ((status = binary((kg_op)steps[i].op, at[0], at[1], &at[0])) != KG_EXPR_OK) {
       return status;
@@ -129,11 +124,25 @@ static Status eval_steps(const kg_step *steps, int count, const kg_values *value
 }
 
 Status kg_expr_eval(const kg_expr *expr, const kg_values *values, int64_t *out) {
-  return eval_steps(expr->steps, expr->count, values, out);
+  return eval_steps(expr->steps, expr->count, values->value, values->known, out);
 }
 
-/* Where the operand that ends at step last begins; -1: malformed. */
-static int operand_start(const kg_step *steps, int last) {
+Status kg_expr_eval_all(const kg_expr *expr, const int64_t *values, int64_t *out) {
+  return eval_steps(expr->steps, expr->count, values, UINT64_MAX, out);
+}
+
+int kg_expr_depth(const kg_step *steps, int count) {
+  int depth = 0, most = 0;
+  for (int i = 0; i < count; i++) {
+    const int takes = arity(steps[i].op);
+    if (takes < 0 || depth < takes) return -1;
+    depth += 1 - takes;
+    if (depth > most) most = depth;
+  }
+  return depth == 1 ? most : -1;
+}
+
+int kg_expr_operand(const kg_step *steps, int last) {
   int wanted = 1; /* values still to be found, going down */
   int i = last + 1;
   while (wanted > 0) {
@@ -149,11 +158,13 @@ int kg_expr_variable(const kg_expr *expr, const kg_values *values) {
   const kg_step *const steps = expr->steps;
   int last = expr->count - 1;
   while (last >= 0 && steps[last].op == KG_OP_WHEN) {
-    const int other = operand_start(steps, last - 1);
-    const int then = other > 0 ? operand_start(steps, other - 1) : -1;
-    const int condition = then > 0 ? operand_start(steps, then - 1) : -1;
+    const int other = kg_expr_operand(steps, last - 1);
+    const int then = other > 0 ? kg_expr_operand(steps, other - 1) : -1;
+    const int condition = then > 0 ? kg_expr_operand(steps, then - 1) : -1;
     int64_t holds;
-    if (condition < 0 || eval_steps(steps + condition, then - condition, values, &holds)) return -1;
+    if (condition < 0) return -1;
+    const kg_expr chooses = {NULL, then - condition, steps + condition};
+    if (kg_expr_eval(&chooses, values, &holds)) return -1;
     last = holds ? other - 1 : last - 1;
   }
   if (last < 0 || steps[last].op != KG_OP_VAR) return -1;

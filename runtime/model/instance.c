@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "kg.h"
 #include "model/instance.h"
+#include "model/kernel.h"
 
 /* ---- appending to a bounded buffer ---------------------------------------------------------- */
 
@@ -42,6 +43,8 @@ static void put_number(Text *t, int64_t value) {
 
 static kg_status check_table(const kg_kernel *k, kg_error *error) {
   if (!k) return kg_fail(error, KG_BAD_ARGUMENT, "the instance has no kernel (a null pointer)");
+  const kg_status status = kg_version_check(k->version, error);
+  if (status) return status;
   if (k->type_count < 0 || k->type_count > KG_MAX_TYPES || k->const_count < 0 ||
       k->const_count > KG_MAX_CONSTS)
     return kg_fail(error, KG_BAD_ARGUMENT, "%s: its table is damaged: %d types, %d constants",
@@ -49,13 +52,15 @@ static kg_status check_table(const kg_kernel *k, kg_error *error) {
   return KG_OK;
 }
 
-void kg_dtypes_text(uint32_t dtypes, char *text, size_t bytes) {
+void kg_dtypes_text(const kg_type_param *type, char *text, size_t bytes) {
   Text t = {text, text + bytes - 1, false};
+  int left = type->count;
   *text = 0;
   for (int d = 0; d < KG_DTYPES; d++) {
-    if (!(dtypes >> d & 1)) continue;
-    if (t.at != text) put(&t, dtypes >> d == 1 ? " or " : ", ");
+    if (!kg_type_has(type, (kg_dtype)d)) continue;
+    if (t.at != text) put(&t, left == 1 ? " or " : ", ");
     put(&t, kg_dtype_name((kg_dtype)d));
+    left--;
   }
   if (t.at == text) put(&t, "none");
 }
@@ -84,9 +89,9 @@ kg_status kg_instance_check(const kg_instance *instance, kg_error *error) {
   const kg_kernel *const k = instance->kernel;
   for (int i = 0; i < k->type_count; i++) {
     const kg_dtype dtype = instance->types[i];
-    if ((unsigned)dtype < KG_DTYPES && (k->types[i].dtypes >> dtype & 1)) continue;
-    char allowed[96];
-    kg_dtypes_text(k->types[i].dtypes, allowed, sizeof allowed);
+    if (kg_type_has(&k->types[i], dtype)) continue;
+    char allowed[KG_DTYPES_BYTES];
+    kg_dtypes_text(&k->types[i], allowed, sizeof allowed);
     return kg_fail(error, KG_BAD_DTYPE, "%s: the type %s is %s, but the kernel is made for %s",
                    k->name, k->types[i].name, kg_dtype_name(dtype), allowed);
   }

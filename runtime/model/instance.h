@@ -1,6 +1,6 @@
 /* instance.h: the names and texts of an instance, as launch.c and cache.c want them. */
-#ifndef KG_INSTANCE_H
-#define KG_INSTANCE_H
+#ifndef KG_MODEL_INSTANCE_H
+#define KG_MODEL_INSTANCE_H
 
 #include "kg.h"
 
@@ -18,7 +18,8 @@ kg_status kg_instance_check(const kg_instance *instance, kg_error *error);
 /* One of kg_instance_check's questions: constant number i may be value. */
 kg_status kg_const_check(const kg_kernel *kernel, int i, int64_t value, kg_error *error);
 
-/* "f32, f16 or bf16". */
-void kg_dtypes_text(uint32_t dtypes, char *text, size_t bytes);
+/* "f32, f16 or bf16": what a type may be, in dtype.def's order. */
+enum { KG_DTYPES_BYTES = 16 * KG_DTYPES };
+void kg_dtypes_text(const kg_type_param *type, char *text, size_t bytes);
 
 #endif

@@ -5,7 +5,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "cache.h"
+#include "kg.h"
+#include "model/key.h"
 
 static const char format[] = "kgen 1";
 
@@ -42,8 +43,9 @@ void kg_key_hash(const kg_key *key, uint64_t out[2]) {
   out[1] = h.high64;
 }
 
-kg_status kg_key_make(kg_key *key, const kg_device *device, const kg_instance *instance,
-                      const kg_port *port, unsigned fields, kg_error *error) {
+kg_status kg_key_make(kg_key *key, const char *target, const char *compiler,
+                      const kg_instance *instance, const kg_port *port, unsigned fields,
+                      kg_error *error) {
   int options = 0;
   while (port->options && port->options[options]) {
     if (++options > KG_MAX_OPTIONS) {
@@ -66,9 +68,9 @@ kg_status kg_key_make(kg_key *key, const kg_device *device, const kg_instance *i
   add(key, fields, KG_KEY_NAME, key->name, strlen(key->name));
   add(key, fields, KG_KEY_BLOCK, key->block, block_bytes);
   add(key, fields, KG_KEY_TEXT, port->text, strlen(port->text));
-  add(key, fields, KG_KEY_TARGET, device->target, strlen(device->target));
+  add(key, fields, KG_KEY_TARGET, target, strlen(target));
   add(key, fields, KG_KEY_WAVE, key->wave, strlen(key->wave));
-  add(key, fields, KG_KEY_COMPILER, device->compiler, strlen(device->compiler));
+  add(key, fields, KG_KEY_COMPILER, compiler, strlen(compiler));
   add(key, fields, KG_KEY_OPTIONS, key->options, strlen(key->options));
   for (int i = 0; i < options; i++)
     add(key, fields, KG_KEY_OPTIONS, port->options[i], strlen(port->options[i]));

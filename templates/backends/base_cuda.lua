@@ -23,6 +23,7 @@ return {
   },
 
   text = {
+    member = "__device__", -- before a member function of a storage type that has no piece
     const = "static constexpr ${type} ${name} = ${value};",
     ["function"] = "static inline __device__ ",
     shared = "  __shared__ ${type} ${name}${extent};",

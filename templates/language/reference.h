@@ -28,8 +28,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum ref_dtype { /* as kg_dtype */
-  REF_F32, REF_F16, REF_BF16, REF_I8, REF_U8, REF_I16, REF_U16, REF_I32, REF_U32, REF_I64, REF_U64
+typedef enum ref_dtype { /* as kg_dtype: REF_F32, REF_F16 ...  kgen has the file at hand for the compiler */
+#define KG_DTYPE(id, name, mlx, bytes, kind, exponent, fraction, bias, special, c) REF_##id,
+#include "model/dtype.def"
+#undef KG_DTYPE
+  REF_DTYPES
 } ref_dtype;
 
 typedef struct ref_tensor {
@@ -80,14 +83,21 @@ static inline double ref_round_bits(double x, int fraction, int low, double larg
   return fabs(r) > largest ? copysign(INFINITY, x) : r;
 }
 
-/* The nearest value of a dtype, ties to even; overflow gives infinity; NaN stays NaN. */
+/* The nearest value of a dtype, ties to even; overflow gives infinity, or NaN where there is none; NaN stays NaN. */
 static inline double ref_round(ref_dtype dtype, double x) {
-  switch (dtype) {
-  case REF_F32: return (double)(float)x;
-  case REF_F16: return ref_round_bits(x, 10, -14, 65504.0);
-  case REF_BF16: return ref_round_bits(x, 7, -126, 0x1.fep127);
-  default: return x;
-  }
+  enum { FLOAT = 1, SIGNED = 0, UNSIGNED = 0, IEEE = 0, ONE_NAN = 1, NONE = 0 };
+  static const struct { int is_float, exponent, fraction, bias, one_nan; } rows[] = {
+#define KG_DTYPE(id, name, mlx, bytes, kind, exponent, fraction, bias, special, c) {kind, exponent, fraction, bias, special},
+#include "model/dtype.def"
+#undef KG_DTYPE
+  };
+  if (dtype == REF_F32) return (double)(float)x; /* as its row says, and faster */
+  if (dtype >= REF_DTYPES || !rows[dtype].is_float) return x;
+  const int fraction = rows[dtype].fraction, bias = rows[dtype].bias, one_nan = rows[dtype].one_nan;
+  const int high = (1 << rows[dtype].exponent) - 2 + one_nan - bias; /* exponent of the largest */
+  const double largest = ldexp(2 - ldexp(one_nan ? 2 : 1, -fraction), high);
+  const double r = ref_round_bits(x, fraction, 1 - bias, largest);
+  return one_nan && isinf(r) ? (double)NAN : r;
 }
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "tables/bridge.h"
 #include "passes.h"
 #include "verify/trial.h"
 
@@ -18,14 +17,14 @@ static double processor_time(void) {
 
 /* Seconds a launch, the least of several tries of as many launches as fit into a twentieth of a
 ** second, 20 at the most; below zero: it failed. */
-static double cost(const TrialData *data, const kg_kernel *kernel, kg_device *device) {
+static double cost(const TrialData *data, kg_device *device) {
   enum { TRIES = 5, MOST = 20 };
   double best = -1;
   int launches = 1;
   for (int i = 0; i <= TRIES; i++) {
     Arena *a = arena_new();
     const double start = processor_time();
-    const Trial trial = trial_run(a, data, kernel, device, launches);
+    const Trial trial = trial_run(a, data, device, launches);
     const double took = (processor_time() - start) / (double)launches;
     if (trial.status != KG_OK) printf("%s\n", trial.message);
     arena_free(a);
@@ -58,21 +57,20 @@ int main(int count, char **words) {
     const Kernel *kernel = library->spec->kernels[k];
     if (only && strcmp(only, kernel->name) != 0) continue;
     if (!library->facts[k]) continue;
-    const kg_kernel *launched = bridge_kernel(all, kernel, library->facts[k], NULL);
     const int types_first = kernel->type_count > 0 ? kernel->types[0].count : 1;
     const int last = types_first > 1 ? types_first - 1 : 1;
     for (int n = 0; n < types_first && kernel->case_count > 0; n += last)
       for (int w = 0; w < 2; w++) {
-        Dtype types[MAX_TYPES];
+        kg_dtype types[MAX_TYPES];
         for (int i = 0; i < kernel->type_count; i++)
           types[i] = kernel->types[i].dtypes[n % kernel->types[i].count];
-        const Instance instance = case_instance(kernel, &kernel->cases[0], types);
+        const kg_instance instance = case_instance(kernel, &kernel->cases[0], types);
         const char *why = NULL;
         const TrialData *data = trial_data(all, kernel, &instance, &kernel->cases[0],
                                            reference_of(references, kernel), 1, &why);
-        if (!data || !kg_has_port(launched->ports, devices[w][0])) continue;
-        const double plain = cost(data, launched, devices[w][0]);
-        const double checked = cost(data, launched, devices[w][1]);
+        if (!data || !kg_has_port(kernel->model.ports, devices[w][0])) continue;
+        const double plain = cost(data, devices[w][0]);
+        const double checked = cost(data, devices[w][1]);
         if (plain > 0 && checked > 0)
           printf("%-28s %5d %5s %9.3f ms %9.3f ms %7.1f\n", kernel->name, widths[w],
                  kernel->type_count ? kg_dtype_name((kg_dtype)types[0]) : "", 1e3 * plain,

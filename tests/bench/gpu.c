@@ -35,13 +35,13 @@ static bool next_types(const Kernel *k, int at[MAX_TYPES]) {
   return false;
 }
 
-static Instance instance_at(const Kernel *k, const Case *c, const int at[MAX_TYPES]) {
-  Dtype types[MAX_TYPES] = {0};
+static kg_instance instance_at(const Kernel *k, const Case *c, const int at[MAX_TYPES]) {
+  kg_dtype types[MAX_TYPES] = {0};
   for (int i = 0; i < k->type_count; i++) types[i] = k->types[i].dtypes[at[i]];
   return case_instance(k, c, types);
 }
 
-static int refereed(const Kernel *k, const Reference *r, const kg_kernel *g, kg_device *d) {
+static int refereed(const Kernel *k, const Reference *r, kg_device *d) {
   int trials = 0, wrong = 0;
   double prepare = 0;
   char first[512] = "";
@@ -50,9 +50,9 @@ static int refereed(const Kernel *k, const Reference *r, const kg_kernel *g, kg_
     do {
       Arena *a = arena_new();
       const char *why = "";
-      const Instance instance = instance_at(k, &k->cases[c], at);
+      const kg_instance instance = instance_at(k, &k->cases[c], at);
       const TrialData *data = trial_data(a, k, &instance, &k->cases[c], r, 1, &why);
-      const Trial t = data ? trial_run(a, data, g, d, 1) : (Trial){.status = KG_BAD_ARGUMENT, .message = why};
+      const Trial t = data ? trial_run(a, data, d, 1) : (Trial){.status = KG_BAD_ARGUMENT, .message = why};
       trials++;
       prepare += t.prepare_seconds;
       if (!t.right) {
@@ -60,7 +60,7 @@ static int refereed(const Kernel *k, const Reference *r, const kg_kernel *g, kg_
         const char *fault = t.message && t.message[0] ? t.message : t.judgement ? t.judgement : "";
         for (int o = 0; o < t.output_count && !fault[0]; o++)
           if (!t.outputs[o].right) fault = t.outputs[o].why ? t.outputs[o].why : t.outputs[o].name;
-        if (!first[0]) snprintf(first, sizeof first, "%s, case %d: %s", instance_name(a, k, &instance), c + 1, fault);
+        if (!first[0]) snprintf(first, sizeof first, "%s, case %d: %s", instance_name(a, &instance), c + 1, fault);
       }
       arena_free(a);
     } while (next_types(k, at));
@@ -84,14 +84,14 @@ static size_t tensor_bytes(const TrialData *data) {
 }
 
 /* The case that moves most bytes, in its last choice of dtypes. */
-static void timed(const Kernel *k, const Reference *r, const kg_kernel *g, kg_device *d) {
+static void timed(const Kernel *k, const Reference *r, kg_device *d) {
   Arena *a = arena_new();
   const TrialData *best = NULL;
   const char *why = "";
   int at[MAX_TYPES];
   for (int i = 0; i < k->type_count; i++) at[i] = k->types[i].count - 1;
   for (int c = 0; c < k->case_count; c++) {
-    const Instance instance = instance_at(k, &k->cases[c], at);
+    const kg_instance instance = instance_at(k, &k->cases[c], at);
     const TrialData *data = trial_data(a, k, &instance, &k->cases[c], r, 1, &why);
     if (data && (!best || tensor_bytes(data) > tensor_bytes(best))) best = data;
   }
@@ -100,12 +100,12 @@ static void timed(const Kernel *k, const Reference *r, const kg_kernel *g, kg_de
   bool right = best != NULL;
   for (int i = 0; right && i < ROUNDS; i++) {
     const double start = now();
-    right = trial_run(a, best, g, d, LAUNCHES).right;
-    rounds[i] = right ? trial_run(a, best, g, d, LAUNCHES).seconds : now() - start;
+    right = trial_run(a, best, d, LAUNCHES).right;
+    rounds[i] = right ? trial_run(a, best, d, LAUNCHES).seconds : now() - start;
   }
   if (right) {
     qsort(rounds, ROUNDS, sizeof *rounds, by_value);
-    printf("%-72s %10.1f us %8.2f MB\n", instance_name(a, k, &best->instance), 1e6 * rounds[ROUNDS / 2],
+    printf("%-72s %10.1f us %8.2f MB\n", instance_name(a, &best->instance), 1e6 * rounds[ROUNDS / 2],
            1e-6 * (double)tensor_bytes(best));
     fflush(stdout);
   }
@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
   for (int pass = 0; pass < 2; pass++) {
     if (pass == 1) printf("\n%-72s %13s %11s\n", "instance", "a launch", "tensors");
     for (int i = 0; i < spec->kernel_count; i++) {
-      const Kernel *k = spec->kernels[i];
+      Kernel *k = spec->kernels[i];
       const kg_kernel *g = generated(k->name);
       bool wanted = argc == 2;
       for (int n = 2; n < argc; n++) wanted = wanted || strcmp(argv[n], k->name) == 0;
@@ -146,9 +146,10 @@ int main(int argc, char **argv) {
         if (pass == 0) printf("%-32s no port: left out\n", k->name);
         continue;
       }
+      k->model.ports = g->ports; /* the committed texts are what is tried */
       const Reference *r = reference_of(references, k);
-      if (pass == 0) wrong += refereed(k, r, g, device);
-      else timed(k, r, g, device);
+      if (pass == 0) wrong += refereed(k, r, device);
+      else timed(k, r, device);
     }
   }
   printf("\n%s\n", wrong ? "some are wrong" : "all right");

@@ -14,8 +14,8 @@
 #include "kernels/gumbel_max_sample/host.h"
 #include "kernels/rejection_sample/host.h"
 #include "lib/host/philox.h"
-#include "../kernel_fixture.h"
-#include "../statistics.h"
+#include "kernel_fixture.h"
+#include "statistics.h"
 
 enum { ROWS = 10000, MOST_V = 4096 };
 

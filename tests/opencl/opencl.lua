@@ -1,4 +1,4 @@
--- OpenCL (C++ for OpenCL), a fourth backend: this file and no line of C.  tests/test_backend.c puts it beside the others and has
+-- OpenCL (C++ for OpenCL), a fourth backend: this file and no line of C.  tests/spec/test_backend.c puts it beside the others and has
 -- clang read what comes out.  See templates/backends/base.lua for what each field and hole means.
 return {
   base = "base",

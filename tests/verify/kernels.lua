@@ -1,4 +1,4 @@
--- A small kernel on which `kgen verify` has nothing to say.  tests/test_verify.c plants one fault
+-- A small kernel on which `kgen verify` has nothing to say.  tests/verify/test_verify.c plants one fault
 -- at a time in a copy.
 
 kernel "row_sum" {

@@ -33,7 +33,7 @@ kernel "fused_add3_layer_norm" {
   },
   -- The reference leaves h unrounded, since the ports round it differently.  The three roundings
   -- of Metal and CUDA are relative to two terms, which may cancel: the bounds of one rounding call
-  -- one row of three elements in ten wrong, these one in 450.  tests/test_state.c compares each
+  -- one row of three elements in ten wrong, these one in 450.  tests/kernels/test_state.c compares each
   -- port's own rounding in every bit.
   numerics = {
     accumulate = f32,
