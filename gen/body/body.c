@@ -113,6 +113,7 @@ static bool check_once(Check *c, Gathered *g, Variant **variants, int count) {
   if (!t->unfollowed) check_uniform(c);
   for (int i = 0; i < count; i++) check_threads(c, variants[i]);
   shared_gather(c, g);
+  overloads_gather(c, g);
   clang_warnings(c, t);
   tree_close(t);
   return true;
@@ -225,6 +226,7 @@ static Facts *make_facts(Check *c, Gathered *g, const kg_instance *instances, in
                                  .at = s->at};
   }
   put_library(c, g, f);
+  overloads_put(c, g, f);
   shared_bytes(c, g, f, instances, count);
   if (g->array_count) shared_limits(c, g, f, instances, count);
   put_files(c, f);
@@ -263,6 +265,7 @@ static Facts *read_body(Check *c) {
   g->used = arena_alloc(c->a, items);
   g->words = arena_alloc(c->a, items * sizeof *g->words);
   g->reaches = arena_alloc(c->a, items * items);
+  g->overload_used = arena_alloc(c->a, (size_t)c->l->words.overload_count + 1);
   g->choices = arena_alloc(c->a, (size_t)count * sizeof *g->choices);
   find_dims(c);
   if (!check_all(c, g, instances, count, waves ? waves : 3)) return NULL;

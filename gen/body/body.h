@@ -32,6 +32,8 @@ typedef struct Facts {      /* of one body, over all instances of the kernel */
   int shared_count; SharedArray *shared;
   unsigned index_words;     /* used by the body or a library function it calls */
   bool lane_ops, barriers;  /* used at all */
+  int overload_count; const char **overloads; /* functions of portable.h that are called, as its
+                                              ** words name them: "load4(bf16)"; sorted */
   uint32_t shared_bytes[WAVES];          /* the most over the instances */
   uint32_t *instance_shared[WAVES];      /* by instance (kernel_instances order) */
   const char *const *read_files; int read_count; /* body, libs, portable.h: for the depfile */

@@ -61,7 +61,7 @@ static int item_name(const Token *t, int end, int i, bool is_type) {
     if (token_is(&t[i], ">")) angle--;
     if (angle > 0) continue;
     if (token_is(&t[i], "(")) return last;
-    if (token_is(&t[i], "=") || token_is(&t[i], "{")) return -1;
+    if (token_is(&t[i], "=") || token_is(&t[i], "{") || token_is(&t[i], "operator")) return -1;
     if (t[i].kind == TOK_NAME) last = i;
   }
   return -1;

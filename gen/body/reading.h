@@ -288,10 +288,14 @@ typedef struct Gathered {
   bool *reaches;   /* item x item */
   unsigned body_words;
   bool lane_ops, barriers;
+  bool *overload_used; /* by number in Language.words.overloads */
   int choice_count;          /* of types, in the order of instances; as many as instances at most */
   const kg_instance **choices; /* the first instance of each */
 } Gathered;
 
+/* Adds the functions of portable.h that the tree at hand calls; puts all of them into f. */
+void overloads_gather(Check *c, Gathered *g);
+void overloads_put(const Check *c, const Gathered *g, Facts *f);
 /* Adds the tree at hand. */
 void shared_gather(Check *c, Gathered *g);
 /* Names the arrays and puts them in the order of the items. */

@@ -325,6 +325,18 @@ static void finish_name(Copy *k, Node *n, CXCursor cursor) {
   if (n->decl->kind == DECL_FUNCTION) note_call(k->c->a, k->function, n->decl->function);
 }
 
+/* In `a + b` of structs libclang has the operator's name between the operands, as it is written;
+** the checks find the callee first, as in any call. */
+static void callee_first(Node *n) {
+  Node *const callee = n->count > 1 ? (Node *)(uintptr_t)node_strip(n->child[1]) : NULL;
+  if (!callee || !callee->decl || callee->decl->kind != DECL_FUNCTION ||
+      strncmp(callee->decl->name, "operator", 8) != 0)
+    return;
+  Node *const first = n->child[0];
+  n->child[0] = n->child[1];
+  n->child[1] = first;
+}
+
 static enum CXChildVisitResult copy_child(CXCursor cursor, CXCursor parent, CXClientData data) {
   (void)parent;
   Copy *k = data;
@@ -353,6 +365,7 @@ static enum CXChildVisitResult copy_child(CXCursor cursor, CXCursor parent, CXCl
   case CXCursor_MemberRefExpr:
   case CXCursor_TypeRef: finish_name(k, n, cursor); break;
   case CXCursor_CallExpr: {
+    callee_first(n);
     const Node *callee = n->count ? node_strip(n->child[0]) : NULL;
     if (callee && callee->decl && callee->decl->kind == DECL_FUNCTION) n->decl = callee->decl;
     if (n->canonical == CXType_Record) use_type(k, n->type);

@@ -210,6 +210,32 @@ static void put_args_block(Emit *e, Buf *out) {
   buf_puts(out, "\n\n");
 }
 
+static const char indent[] = "  ";
+enum { INDENT = sizeof indent - 1 };
+
+const char *emit_own_column(Arena *a, const Facts *f, const char *message) {
+  const size_t len = strlen(f->path);
+  int line, column, end = 0;
+  if (strncmp(message, f->path, len) != 0 ||
+      sscanf(message + len, ":%d:%d%n", &line, &column, &end) != 2 || column <= INDENT)
+    return message;
+  return arena_printf(a, "%s:%d:%d%s", f->path, line, column - INDENT, message + len + end);
+}
+
+/* The body, a step further in than the file has it. */
+static void put_body(Emit *e, Buf *out) {
+  Buf body = {0};
+  emit_words(e, &body, e->f->text, e->f->len, NULL);
+  for (const char *s = body.s; s != NULL && *s != '\0';) {
+    const size_t len = strcspn(s, "\n");
+    if (len > 0) buf_puts(out, indent);
+    buf_put(out, s, len);
+    buf_puts(out, "\n");
+    s += len + (s[len] == '\n');
+  }
+  buf_free(&body);
+}
+
 static void put_entry(Emit *e, Buf *out) {
   const Kernel *k = e->k;
   const unsigned words = index_closure(e, e->f->index_words);
@@ -241,8 +267,7 @@ static void put_entry(Emit *e, Buf *out) {
     buf_puts(out, "\n");
   }
   buf_printf(out, "#line 1 \"%s\"\n", e->f->path);
-  emit_words(e, out, e->f->text, e->f->len, NULL);
-  if (out->len > 0 && out->s[out->len - 1] != '\n') buf_puts(out, "\n");
+  put_body(e, out);
   buf_puts(out, "}\n");
 }
 
@@ -361,6 +386,25 @@ static void note_instance(Emit *e) {
       if (k->consts[i].values[j] < 0) buf_puts(&e->names, "i32 ");
 }
 
+/* A piece is named by what calls for it: a name in the text, or one overload that is called. */
+static bool is_piece_used(const Emit *e, const char *name) {
+  if (strchr(name, '(') == NULL) return name[0] != '\0' && uses(&e->names, name);
+  for (int i = 0; i < e->f->overload_count; i++)
+    if (strcmp(e->f->overloads[i], name) == 0) return true;
+  return false;
+}
+
+/* An empty line, where there is none yet. */
+static void put_gap(Buf *out) {
+  if (out->len > 1 && out->s[out->len - 2] != '\n') buf_puts(out, "\n");
+}
+
+/* Overloads of one word, which stand together. */
+static bool is_same_word(const char *x, const char *y) {
+  const size_t len = strcspn(x, "(");
+  return x[len] == '(' && y[len] == '(' && memcmp(x, y, len) == 0;
+}
+
 /* The storage types in use that the table has no piece for, as the backend spells them. */
 static void note_storage(Emit *e, const char *own[KG_DTYPES]) {
   for (int t = 0; t < KG_DTYPES; t++) {
@@ -393,35 +437,51 @@ static void put_pieces(Emit *e, Buf *out) {
   const char *own[KG_DTYPES];
   note_storage(e, own);
   for (int i = b->piece_count - 1; i >= 0; i--) { /* a piece may use those before it */
-    used[i] = b->pieces[i].name[0] != '\0' && uses(&e->names, b->pieces[i].name);
+    used[i] = is_piece_used(e, b->pieces[i].name);
     if (used[i]) note_names(e, b->pieces[i].text, strlen(b->pieces[i].text));
   }
   buf_puts(out, "// -- what this kernel uses of the kernel language --\n");
-  bool instance = false, block = false;
+  bool instance = false, block = false; /* block: what was put last is more than a line */
+  const char *last = "";
   for (int i = 0; i < b->piece_count; i++) {
-    if (b->pieces[i].name[0] == '\0') {
-      if (!block) buf_puts(out, "\n");
+    const char *name = b->pieces[i].name, *text = b->pieces[i].text;
+    if (name[0] == '\0') {
+      put_gap(out);
       put_storage(e, out, own, used, i);
       put_instance(e, out);
-      buf_puts(out, "\n");
       instance = block = true;
+      last = name;
     } else if (used[i]) {
-      const bool lines = strchr(b->pieces[i].text, '\n') != NULL;
-      if (lines && !block && i > 0 && out->s[out->len - 2] != '\n') buf_puts(out, "\n");
-      buf_printf(out, "%s\n%s", b->pieces[i].text, lines ? "\n" : "");
+      const bool lines = strchr(text, '\n') != NULL;
+      if ((block || lines) && !is_same_word(last, name)) put_gap(out);
+      buf_printf(out, "%s\n", text);
       block = lines;
+      last = name;
     }
   }
   if (!instance) die("%s: 'pieces' has no place for the instance ({ \"\", \"\" })", b->file);
 }
 
+/* A mark where the lines of the file do not go on by themselves: over an empty line, or none, they
+** do. */
 static void put_library(Emit *e, Buf *out) {
+  const char *file = "";
+  int line = 0; /* of that file, where this text ends its last line */
   for (int i = 0; i < e->f->lib_count; i++) {
     const LibFunction *f = &e->f->lib[i];
-    buf_printf(out, "#line %d \"%s\"\n", f->line, f->file);
+    const int on = strcmp(f->file, file) == 0 ? f->line - line : 0;
+    if (on == 1 || on == 2) {
+      buf_puts(out, on == 1 ? "\n" : "\n\n");
+    } else {
+      if (i > 0) buf_puts(out, "\n\n");
+      buf_printf(out, "#line %d \"%s\"\n", f->line, f->file);
+    }
     emit_words(e, out, f->text, strlen(f->text), f);
-    buf_puts(out, "\n\n");
+    file = f->file;
+    line = f->line;
+    for (const char *s = f->text; *s; s++) line += *s == '\n';
   }
+  if (e->f->lib_count > 0) buf_puts(out, "\n\n");
 }
 
 /* From here on compiler messages are about this text again, not about a library file. */

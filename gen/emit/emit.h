@@ -7,6 +7,11 @@
 /* One kernel's device text for one port. */
 char *emit_device(Arena *a, const Kernel *k, const Port *p, const Facts *f);
 
+/* A compiler's message "FILE:LINE:COLUMN: ..." about a line of the body, at the column that the
+** body's own file has it in: a text's body stands a step further in.  Any other message is given
+** back as it is. */
+const char *emit_own_column(Arena *a, const Facts *f, const char *message);
+
 /* Can the backend spell every dtype that the kernel may be of?  What not is said in d. */
 bool device_dtypes_check(Arena *a, const Kernel *k, const Port *p, Diags *d);
 

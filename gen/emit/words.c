@@ -92,6 +92,29 @@ static int shared_declaration(const Token *t, int i, int n) {
   return j < n ? j : -1;
 }
 
+/* In place of a declaration, tokens i to `end`: where it went, in as many lines.  What follows in
+** the line must not be lost in a comment that ends with it. */
+static void put_declared_elsewhere(Buf *out, const Token *t, int i, int end, int n) {
+  const Token *after = end + 1 < n ? &t[end + 1] : NULL;
+  const bool alone =
+      !after || (after->kind == TOK_SPACE && memchr(after->s, '\n', (size_t)after->len));
+  buf_puts(out, alone ? "//" : "/*");
+  bool space = true;
+  for (int k = i; k < end; k++) {
+    if (token_blank(&t[k])) {
+      space = true;
+      continue;
+    }
+    if (space) buf_puts(out, " ");
+    buf_put(out, t[k].s, (size_t)t[k].len);
+    space = false;
+  }
+  buf_puts(out, alone ? ": declared by the entry" : ": declared by the entry */");
+  for (int k = i; k < end; k++)
+    for (int c = 0; c < t[k].len; c++)
+      if (t[k].s[c] == '\n') buf_puts(out, alone ? "\n//" : "\n");
+}
+
 /* an argument list that is to grow */
 typedef struct Pending { int depth; bool definition, empty; Needs needs; } Pending;
 
@@ -141,9 +164,8 @@ void emit_words(Emit *e, Buf *out, const char *text, size_t len, const LibFuncti
     const bool name = t[i].kind == TOK_NAME;
     const int semicolon = name && token_is(&t[i], "LOCAL") ? shared_declaration(t, i, n) : -1;
     if (semicolon >= 0) {
-      for (; i <= semicolon; i++)
-        for (int c = 0; c < t[i].len; c++)
-          if (t[i].s[c] == '\n') buf_put(out, "\n", 1);
+      put_declared_elsewhere(out, t, i, semicolon, n);
+      i = semicolon + 1;
       continue;
     }
     if (token_is(&t[i], "{")) braces++;

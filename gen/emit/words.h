@@ -14,7 +14,7 @@ typedef struct Emit {
 } Emit;
 
 /* Puts a text in the kernel language as the backend spells it: words substituted, declarations of
-** LOCAL arrays left out (they are hoisted to the entry), and library functions given what they
+** LOCAL arrays made comments (they are hoisted to the entry), and library functions given what they
 ** cannot ask for by themselves (index words and LOCAL arrays) as parameters.  owner: the library
 ** function whose definition the text is; NULL for the body.  Lines stay lines. */
 void emit_words(Emit *e, Buf *out, const char *text, size_t len, const LibFunction *owner);

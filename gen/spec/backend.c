@@ -432,6 +432,34 @@ static bool has_piece(const Backend *b, const char *name) {
   return pair_index(b->pieces, b->piece_count, name) >= 0;
 }
 
+/* A word of which a piece tells by an overload: "load4(bf16)". */
+static bool has_overload(const Backend *b, const char *word) {
+  const size_t len = strlen(word);
+  for (int i = 0; i < b->piece_count; i++)
+    if (strncmp(b->pieces[i].name, word, len) == 0 && b->pieces[i].name[len] == '(') return true;
+  return false;
+}
+
+/* A word that is given overload by overload is given all of them; and no piece is named by one that
+** there is not. */
+static void check_overloads(Reader *r, const Backend *b, const Words *words) {
+  for (int i = 0; i < words->overload_count; i++) {
+    const Overload *o = &words->overloads[i];
+    const char *spelling = pair_find(b->spell, b->spell_count, o->word);
+    const bool whole = has_piece(b, spelling != NULL ? spelling : o->word),
+               is_operator = words_find(words, o->word, (int)strlen(o->word)) == NULL;
+    if (!whole && !has_piece(b, o->text) && (is_operator || has_overload(b, o->word)))
+      fault(r, "'pieces' says nothing of '%s'", o->text);
+  }
+  for (int i = 0; i < b->piece_count; i++) {
+    const char *name = b->pieces[i].name;
+    int n = 0;
+    while (n < words->overload_count && strcmp(words->overloads[n].text, name) != 0) n++;
+    if (strchr(name, '(') != NULL && n == words->overload_count)
+      fault(r, "the piece '%s' is no function of portable.h", name);
+  }
+}
+
 /* Every word of the language is told of; a spelling of ours (kg_...) has its piece. */
 static void check_words(Reader *r, const Backend *b, const Words *words) {
   for (int i = 0; i < words->count; i++) {
@@ -442,7 +470,7 @@ static void check_words(Reader *r, const Backend *b, const Words *words) {
       if (strcmp(w->name, index_word[IX_THREAD]) != 0 && /* is made of the others where need be */
           pair_find(b->index, b->index_count, w->name) == NULL)
         fault(r, "'index' says nothing of the word '%s'", w->name);
-    } else if (!spelt && !has_piece(b, w->name)) {
+    } else if (!spelt && !has_piece(b, w->name) && !has_overload(b, w->name)) {
       fault(r, "neither 'spell' nor 'pieces' says anything of the word '%s'", w->name);
     }
   }
@@ -450,13 +478,14 @@ static void check_words(Reader *r, const Backend *b, const Words *words) {
     const char *word = b->spell[i].name, *text = b->spell[i].text;
     if (words_find(words, word, (int)strlen(word)) == NULL)
       fault(r, "'spell' has '%s', which is no word of the language", word);
-    else if (strncmp(text, "kg_", 3) == 0 && !has_piece(b, text) &&
+    else if (strncmp(text, "kg_", 3) == 0 && !has_piece(b, text) && !has_overload(b, word) &&
              !(words_marks(words, word) & WORD_INDEX))
       fault(r, "'%s' is spelt '%s', and 'pieces' has no such piece", word, text);
   }
   for (int i = 0; i < b->index_count; i++)
     if (!(words_marks(words, b->index[i].name) & WORD_INDEX))
       fault(r, "'index' has '%s', which is no word of the language", b->index[i].name);
+  check_overloads(r, b, words);
   if (!has_piece(b, ""))
     fault(r, "'pieces' has no place for the instance's types and constants, { \"\", \"\" }");
 }

@@ -57,6 +57,46 @@ static unsigned mark_of(const Token *t) {
   return 0;
 }
 
+/* ---- overloads ------------------------------------------------------------------------------- */
+
+/* Where memory is and whether it is written is no part of an overload's name. */
+static bool is_qualifier(const Token *t) {
+  static const char *const qualifiers[] = {"GLOBAL", "LOCAL", "PRIVATE", "const"};
+  for (size_t i = 0; i < sizeof qualifiers / sizeof *qualifiers; i++)
+    if (token_is(t, qualifiers[i])) return true;
+  return false;
+}
+
+/* The parenthesis of the parameters of the function that is declared at token i, whose name ends
+** at *end; -1: no function.  Of an operator its sign is the end of its name. */
+static int parameters_of(const Token *t, int count, int i, int *end) {
+  *end = i;
+  if (token_is(&t[i], "operator")) *end = token_from(t, count, i + 1);
+  const int open = token_from(t, count, *end + 1);
+  return open < count && token_is(&t[open], "(") ? open : -1;
+}
+
+static void add_overload(Arena *a, Words *w, const Token *t, int count, int i, int end, int open) {
+  Buf text = {0};
+  for (int n = i; n <= end; n++) buf_put(&text, t[n].s, (size_t)t[n].len);
+  const char *word = arena_strdup(a, text.s);
+  bool type = true; /* the next name is a parameter's type */
+  for (int n = open; n < count && !token_is(&t[n], ")"); n++) {
+    if (token_is(&t[n], "(") || token_is(&t[n], ",")) buf_put(&text, t[n].s, 1);
+    if (token_is(&t[n], ",")) type = true;
+    if (!type || t[n].kind != TOK_NAME || is_qualifier(&t[n])) continue;
+    buf_put(&text, t[n].s, (size_t)t[n].len);
+    type = false;
+  }
+  buf_puts(&text, ")");
+  GROW(a, w->overloads, w->overload_count, w->overload_room);
+  w->overloads[w->overload_count++] =
+      (Overload){word, arena_strdup(a, text.s), (size_t)(t[i].s - t[0].s), t[i].line};
+  buf_free(&text);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
 /* Every word that the checks count on is marked, and C knows each index word that there is. */
 static void check_index(Arena *a, const Words *w, Diags *d) {
   const Place top = {w->file, 0, 0};
@@ -79,7 +119,7 @@ void words_read(Arena *a, Words *w, const char *file, const Token *t, int count,
   int depth = 0;
   unsigned marks = 0;
   *w = (Words){.file = file};
-  for (int i = 0; i < count; i++) {
+  for (int i = 0, end, open; i < count; i++) {
     if (t[i].kind == TOK_DIRECTIVE && strncmp(t[i].s, "#define ", 8) == 0) {
       const char *name = t[i].s + 8;
       if (strncmp(name, "KG_", 3) != 0)
@@ -90,6 +130,9 @@ void words_read(Arena *a, Words *w, const char *file, const Token *t, int count,
     if (depth == 0 && (token_is(&t[i], ";") || (marks & WORD_LIBRARY && token_is(&t[i], ")"))))
       marks = 0;
     if (t[i].kind != TOK_NAME) continue;
+    if (depth == 0 && !(marks & WORD_LIBRARY) && strncmp(t[i].s, "KG_", 3) != 0 &&
+        (open = parameters_of(t, count, i, &end)) >= 0)
+      add_overload(a, w, t, count, i, end, open);
     if (depth == 0 && strncmp(t[i].s, "KG_", 3) == 0) {
       if (!mark_of(&t[i]))
         diag_add(d, (Place){file, t[i].line, 0}, D_LANGUAGE,

@@ -253,7 +253,16 @@ typedef struct WordMark { const char *name; unsigned mark; } WordMark;
 extern const WordMark word_marks[WORD_MARKS]; /* { "KG_INDEX", WORD_INDEX } ... */
 
 typedef struct Word { const char *name; unsigned marks; int line; } Word;
-typedef struct Words { const char *file; int count, room; Word *list; } Words;
+/* A function of portable.h by its parameters' types, pointers by what they point to: load4(bf16),
+** operator+(f32x4,f32x4).  at: of its name, from the file's first byte. */
+typedef struct Overload { const char *word, *text; size_t at; int line; } Overload;
+typedef struct Words {
+  const char *file;
+  int count, room;
+  Word *list;
+  int overload_count, overload_room;
+  Overload *overloads; /* in the file's order */
+} Words;
 
 /* Reads portable.h, or its tokens; faults of it are in d. */
 void words_load(Arena *a, Words *w, const char *templates, Diags *d);

@@ -177,13 +177,13 @@ static void check_limits(Verify *v, int number, const Job *job, const char *text
                  b->limits.threads);
 }
 
-static const char *log_of(const Compiled *r) {
+static const char *log_of(Arena *a, const VerifyRow *row, const Compiled *r) {
   if (r->status == KG_COMPILE_FAILED && r->log != NULL && r->log[0] != 0)
-    return kg_first_error(r->log);
+    return emit_own_column(a, row->facts, kg_first_error(r->log));
   return r->error.message;
 }
 
-static void judge_refusal(Verify *v, int number, const Job *job, const Compiled *r) {
+static void judge_refusal(Arena *a, Verify *v, int number, const Job *job, const Compiled *r) {
   VerifyRow *row = &v->rows[job->row], *first = &v->rows[row->first];
   const VerifyTool *t = &v->tools[job->tool];
   const VerifyPlace at = place_of(row, t, job);
@@ -199,7 +199,7 @@ static void judge_refusal(Verify *v, int number, const Job *job, const Compiled 
     verify_found(
         v, VERIFY_COMPILE, number, row->kernel, row->port->backend->name, at,
         "an instance for %d lanes is refused, but not by the guard, which names the kernel:\n%s",
-        job->wave, log_of(r));
+        job->wave, log_of(a, row, r));
   pthread_mutex_lock(&v->lock);
   first->refusals[job->tool]++;
   first->refused[job->tool] += named;
@@ -207,13 +207,13 @@ static void judge_refusal(Verify *v, int number, const Job *job, const Compiled 
   pthread_mutex_unlock(&v->lock);
 }
 
-static void judge_compiled(Verify *v, int number, const Job *job, const Compiled *r,
+static void judge_compiled(Arena *a, Verify *v, int number, const Job *job, const Compiled *r,
                            const char *text) {
   VerifyRow *row = &v->rows[job->row];
   const VerifyTool *t = &v->tools[job->tool];
   if (r->status != KG_OK)
     verify_found(v, VERIFY_COMPILE, number, row->kernel, row->port->backend->name,
-                 place_of(row, t, job), "%s", log_of(r));
+                 place_of(row, t, job), "%s", log_of(a, row, r));
   else if (strcmp(t->backend, "hip") == 0)
     check_code_object(v, number, job, r);
   check_limits(v, number, job, text);
@@ -263,9 +263,9 @@ static void compile_one(VerifyWorker *w, int number) {
   compiler_compile(compilers_get(w->compilers, t->compiler), &source, t->targets[job->target].name,
                    &r);
   if (job->refuse)
-    judge_refusal(v, number, job, &r);
+    judge_refusal(a, v, number, job, &r);
   else
-    judge_compiled(v, number, job, &r, source.text);
+    judge_compiled(a, v, number, job, &r, source.text);
   compiled_free(&r);
   arena_free(a);
 }

@@ -7,7 +7,9 @@
 --   spell     a word of the kernel language (portable.h) becomes this, token by token; "" removes it
 --   index     how the entry learns who is asking.  `thread` in a group of one dimension is thread_x, where nothing else is said
 --   names     what the pieces of a base call things: their holes
---   pieces    { name, text }: written, in this order, when the name is used by the body, a library function or another piece
+--   pieces    { name, text }: written, in this order, when the name is used by the body, a library function or another piece.
+--             A word's overloads may be given one by one: { "load4(bf16)", text } is written when that one is called.  Then all
+--             that portable.h has are given, by its name for the word; operators always so
 --   tail      { name, text }: parameters of the entry that are there when `index` uses their name
 --   text      the rest of a text's frame
 --
@@ -39,9 +41,12 @@ return {
   -- i8 to u64: the integer types.  member: before a function of a struct.  as_u32, as_f32: open the call that takes a pattern
   -- or a value for the other.  fmin, fmax: the other one when one is NaN.  bits_of_64: how many are set in a u64.
   -- first_lane: the number of the lowest bit of m.set, which is not 0.  lanes_where: a u64 of the lanes where p holds.
+  -- global: before a pointer to GLOBAL memory.  f32_4, f16_4, u32_4: what is read four at once, with parts x, y, z, w; f32_of_f16:
+  -- opens the call that widens one of them.
   names = {
     i8 = "signed char", u8 = "unsigned char", u16 = "unsigned short", u32 = "unsigned int", i64 = "long long",
-    u64 = "unsigned long long", member = "",
+    u64 = "unsigned long long", member = "", global = "", f32_4 = "float4", f16_4 = "half4", u32_4 = "uint4",
+    f32_of_f16 = "f32(",
   },
 
   pieces = {
@@ -71,12 +76,37 @@ struct bf16 { // storage only; rounds to nearest even, NaN stays NaN
     { "lanes", "struct lanes { u64 set; };" },
     { "kg_isnan", "${function}bool kg_isnan(f32 x) { return x != x; }" },
     { "kg_rsqrt", "${function}f32 kg_rsqrt(f32 x) { return 1.0f / ${sqrt}(x); }" },
-    { "kg_min", [[
-template <class V> ${function}V kg_min(V a, V b) { return b < a ? b : a; }
-${function}f32 kg_min(f32 a, f32 b) { return ${fmin}(a, b); }]] },
-    { "kg_max", [[
-template <class V> ${function}V kg_max(V a, V b) { return a < b ? b : a; }
-${function}f32 kg_max(f32 a, f32 b) { return ${fmax}(a, b); }]] },
+    { "min(f32,f32)", "${function}f32 kg_min(f32 a, f32 b) { return ${fmin}(a, b); }" },
+    { "min(i32,i32)", "${function}i32 kg_min(i32 a, i32 b) { return b < a ? b : a; }" },
+    { "min(u32,u32)", "${function}u32 kg_min(u32 a, u32 b) { return b < a ? b : a; }" },
+    { "min(u64,u64)", "${function}u64 kg_min(u64 a, u64 b) { return b < a ? b : a; }" },
+    { "max(f32,f32)", "${function}f32 kg_max(f32 a, f32 b) { return ${fmax}(a, b); }" },
+    { "max(i32,i32)", "${function}i32 kg_max(i32 a, i32 b) { return a < b ? b : a; }" },
+    { "max(u32,u32)", "${function}u32 kg_max(u32 a, u32 b) { return a < b ? b : a; }" },
+    { "max(u64,u64)", "${function}u64 kg_max(u64 a, u64 b) { return a < b ? b : a; }" },
+    { "operator+(f32x4,f32x4)", [[
+${function}f32x4 operator+(f32x4 a, f32x4 b) { return f32x4{a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }]] },
+    { "operator-(f32x4,f32x4)", [[
+${function}f32x4 operator-(f32x4 a, f32x4 b) { return f32x4{a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }]] },
+    { "operator*(f32x4,f32x4)", [[
+${function}f32x4 operator*(f32x4 a, f32x4 b) { return f32x4{a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w}; }]] },
+    { "operator*(f32x4,f32)", [[
+${function}f32x4 operator*(f32x4 a, f32 b) { return f32x4{a.x * b, a.y * b, a.z * b, a.w * b}; }]] },
+    { "load4(f32)", [[
+${function}f32x4 load4(${global}const f32 *p) {
+  const ${f32_4} v = *(${global}const ${f32_4} *)p;
+  return f32x4{v.x, v.y, v.z, v.w};
+}]] },
+    { "load4(f16)", [[
+${function}f32x4 load4(${global}const f16 *p) {
+  const ${f16_4} v = *(${global}const ${f16_4} *)p;
+  return f32x4{${f32_of_f16}v.x), ${f32_of_f16}v.y), ${f32_of_f16}v.z), ${f32_of_f16}v.w)};
+}]] },
+    { "load4u", [[
+${function}u32x4 load4u(${global}const u32 *p) {
+  const ${u32_4} v = *(${global}const ${u32_4} *)p;
+  return u32x4{v.x, v.y, v.z, v.w};
+}]] },
     { "kg_ballot", "${function}lanes kg_ballot(bool p) { return lanes{${lanes_where}}; }" },
     { "lanes_count", "${function}u32 lanes_count(lanes m) { return u32(${bits_of_64}(m.set)); }" },
     { "lanes_first", "${function}u32 lanes_first(lanes m) { return m.set == 0 ? WAVE : ${first_lane}; }" },

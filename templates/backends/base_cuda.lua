@@ -33,5 +33,26 @@ return {
     entry_value = "${type} ${name}",
   },
 
-  names = { member = "__device__ ", fmin = "fminf", fmax = "fmaxf", bits_of_64 = "__popcll" },
+  names = { member = "__device__ ", fmin = "fminf", fmax = "fmaxf", bits_of_64 = "__popcll", u16_4 = "ushort4" },
+
+  pieces = {
+    { "bits16(bf16)", "static inline __device__ u16 bits16(bf16 x) { return x.pattern; }" },
+    { "kg_isnan" },
+    { "load4(bf16)", [[
+static inline __device__ f32x4 load4(const bf16 *p) {
+  const ${u16_4} v = *(const ${u16_4} *)p;
+  return f32x4{${as_f32}u32(v.x) << 16), ${as_f32}u32(v.y) << 16),
+               ${as_f32}u32(v.z) << 16), ${as_f32}u32(v.w) << 16)};
+}]] },
+    { "store4(f32,f32x4)", [[
+static inline __device__ void store4(f32 *p, f32x4 v) { *(${f32_4} *)p = ${f32_4}{v.x, v.y, v.z, v.w}; }]] },
+    { "store4(bf16,f32x4)", [[
+static inline __device__ void store4(bf16 *p, f32x4 v) {
+  *(${u16_4} *)p = ${u16_4}{bf16(v.x).pattern, bf16(v.y).pattern, bf16(v.z).pattern, bf16(v.w).pattern};
+}]] },
+    { "load4u" },
+    { "store4u", [[
+static inline __device__ void store4u(u32 *p, u32x4 v) { *(${u32_4} *)p = ${u32_4}{v.x, v.y, v.z, v.w}; }]] },
+    { "kg_ballot" },
+  },
 }

@@ -30,7 +30,7 @@ return {
   },
 
   names = {
-    as_u32 = "__float_as_uint(", as_f32 = "__uint_as_float(",
+    as_u32 = "__float_as_uint(", as_f32 = "__uint_as_float(", f16_4 = "ushort4", f32_of_f16 = "kg_f16_value(",
     first_lane = "u32(__ffsll((long long)m.set)) - 1", lanes_where = "__ballot_sync(0xffffffffu, p)",
   },
 
@@ -63,9 +63,8 @@ struct f16 { // storage only; rounds to nearest even
   __device__ explicit operator f32() const { return kg_f16_value(pattern); }
 };]] },
     { "bf16" },
-    { "bits16", [[
-static inline __device__ u16 bits16(f16 x) { return x.pattern; }
-static inline __device__ u16 bits16(bf16 x) { return x.pattern; }]] },
+    { "bits16(f16)", "static inline __device__ u16 bits16(f16 x) { return x.pattern; }" },
+    { "bits16(bf16)" },
     { "f16_of_bits", [[
 static inline __device__ f16 f16_of_bits(u16 b) {
   f16 x;
@@ -79,35 +78,11 @@ static inline __device__ bf16 bf16_of_bits(u16 b) {
   return x;
 }]] },
     { "kg_isnan" },
-    { "load4", [[
-static inline __device__ f32x4 load4(const f32 *p) {
-  const float4 v = *(const float4 *)p;
-  return f32x4{v.x, v.y, v.z, v.w};
-}
-static inline __device__ f32x4 load4(const f16 *p) {
-  const ushort4 v = *(const ushort4 *)p;
-  return f32x4{kg_f16_value(v.x), kg_f16_value(v.y), kg_f16_value(v.z), kg_f16_value(v.w)};
-}
-static inline __device__ f32x4 load4(const bf16 *p) {
-  const ushort4 v = *(const ushort4 *)p;
-  return f32x4{__uint_as_float(u32(v.x) << 16), __uint_as_float(u32(v.y) << 16),
-               __uint_as_float(u32(v.z) << 16), __uint_as_float(u32(v.w) << 16)};
-}]] },
-    { "store4", [[
-static inline __device__ void store4(f32 *p, f32x4 v) { *(float4 *)p = float4{v.x, v.y, v.z, v.w}; }
+    { "store4(f16,f32x4)", [[
 static inline __device__ void store4(f16 *p, f32x4 v) {
   *(ushort4 *)p = ushort4{f16(v.x).pattern, f16(v.y).pattern, f16(v.z).pattern, f16(v.w).pattern};
-}
-static inline __device__ void store4(bf16 *p, f32x4 v) {
-  *(ushort4 *)p = ushort4{bf16(v.x).pattern, bf16(v.y).pattern, bf16(v.z).pattern, bf16(v.w).pattern};
 }]] },
-    { "load4u", [[
-static inline __device__ u32x4 load4u(const u32 *p) {
-  const uint4 v = *(const uint4 *)p;
-  return u32x4{v.x, v.y, v.z, v.w};
-}]] },
-    { "store4u", [[
-static inline __device__ void store4u(u32 *p, u32x4 v) { *(uint4 *)p = uint4{v.x, v.y, v.z, v.w}; }]] },
+    { "store4(bf16,f32x4)" },
     { "shuffle_xor", [[
 template <class V> static inline __device__ V shuffle_xor(V x, u32 mask) {
   return __shfl_xor_sync(0xffffffffu, x, int(mask), int(WAVE));

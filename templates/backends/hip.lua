@@ -55,6 +55,7 @@ return {
 
   names = {
     as_u32 = "__builtin_bit_cast(u32, ", as_f32 = "__builtin_bit_cast(f32, ",
+    f32_4 = "kg_f32x4", f16_4 = "kg_f16x4", u16_4 = "kg_u16x4", u32_4 = "kg_u32x4",
     first_lane = "u32(__builtin_ctzll(m.set))", lanes_where = "__ballot(p)",
   },
 
@@ -63,49 +64,21 @@ return {
     { "bf16" },
     { "bits", "static inline __device__ u32 bits(f32 x) { return __builtin_bit_cast(u32, x); }" },
     { "f32_of_bits", "static inline __device__ f32 f32_of_bits(u32 b) { return __builtin_bit_cast(f32, b); }" },
-    { "bits16", [[
-static inline __device__ u16 bits16(f16 x) { return __builtin_bit_cast(u16, x); }
-static inline __device__ u16 bits16(bf16 x) { return x.pattern; }]] },
+    { "bits16(f16)", "static inline __device__ u16 bits16(f16 x) { return __builtin_bit_cast(u16, x); }" },
+    { "bits16(bf16)" },
     { "f16_of_bits", "static inline __device__ f16 f16_of_bits(u16 b) { return __builtin_bit_cast(f16, b); }" },
     { "bf16_of_bits", "static inline __device__ bf16 bf16_of_bits(u16 b) { return __builtin_bit_cast(bf16, b); }" },
     { "kg_isnan" },
-    { "load4", [[
-typedef f32 kg_f32x4 __attribute__((ext_vector_type(4)));
-typedef f16 kg_f16x4 __attribute__((ext_vector_type(4)));
-typedef u16 kg_u16x4 __attribute__((ext_vector_type(4)));
-static inline __device__ f32x4 load4(const f32 *p) {
-  const kg_f32x4 v = *(const kg_f32x4 *)p;
-  return f32x4{v.x, v.y, v.z, v.w};
-}
-static inline __device__ f32x4 load4(const f16 *p) {
-  const kg_f16x4 v = *(const kg_f16x4 *)p;
-  return f32x4{f32(v.x), f32(v.y), f32(v.z), f32(v.w)};
-}
-static inline __device__ f32x4 load4(const bf16 *p) {
-  const kg_u16x4 v = *(const kg_u16x4 *)p;
-  return f32x4{__builtin_bit_cast(f32, u32(v.x) << 16), __builtin_bit_cast(f32, u32(v.y) << 16),
-               __builtin_bit_cast(f32, u32(v.z) << 16), __builtin_bit_cast(f32, u32(v.w) << 16)};
-}]] },
-    { "store4", [[
-typedef f32 kg_f32x4_out __attribute__((ext_vector_type(4)));
-typedef f16 kg_f16x4_out __attribute__((ext_vector_type(4)));
-typedef u16 kg_u16x4_out __attribute__((ext_vector_type(4)));
-static inline __device__ void store4(f32 *p, f32x4 v) { *(kg_f32x4_out *)p = kg_f32x4_out{v.x, v.y, v.z, v.w}; }
+    { "kg_f32x4", "typedef f32 kg_f32x4 __attribute__((ext_vector_type(4)));" },
+    { "kg_f16x4", "typedef f16 kg_f16x4 __attribute__((ext_vector_type(4)));" },
+    { "kg_u16x4", "typedef u16 kg_u16x4 __attribute__((ext_vector_type(4)));" },
+    { "kg_u32x4", "typedef u32 kg_u32x4 __attribute__((ext_vector_type(4)));" },
+    { "load4(f32)" },
+    { "store4(f16,f32x4)", [[
 static inline __device__ void store4(f16 *p, f32x4 v) {
-  *(kg_f16x4_out *)p = kg_f16x4_out{f16(v.x), f16(v.y), f16(v.z), f16(v.w)};
-}
-static inline __device__ void store4(bf16 *p, f32x4 v) {
-  *(kg_u16x4_out *)p = kg_u16x4_out{bf16(v.x).pattern, bf16(v.y).pattern, bf16(v.z).pattern, bf16(v.w).pattern};
+  *(kg_f16x4 *)p = kg_f16x4{f16(v.x), f16(v.y), f16(v.z), f16(v.w)};
 }]] },
-    { "load4u", [[
-typedef u32 kg_u32x4 __attribute__((ext_vector_type(4)));
-static inline __device__ u32x4 load4u(const u32 *p) {
-  const kg_u32x4 v = *(const kg_u32x4 *)p;
-  return u32x4{v.x, v.y, v.z, v.w};
-}]] },
-    { "store4u", [[
-typedef u32 kg_u32x4_out __attribute__((ext_vector_type(4)));
-static inline __device__ void store4u(u32 *p, u32x4 v) { *(kg_u32x4_out *)p = kg_u32x4_out{v.x, v.y, v.z, v.w}; }]] },
+    { "store4(bf16,f32x4)" },
     { "shuffle_xor", [[
 template <class V> static inline __device__ V shuffle_xor(V x, u32 mask) { return __shfl_xor(x, int(mask), int(WAVE)); }]] },
     { "shuffle_down", [[

@@ -79,6 +79,7 @@ using namespace metal;
   },
 
   names = {
+    global = "device ",
     i8 = "char", u8 = "uchar", u16 = "ushort", u32 = "uint", i64 = "long", u64 = "ulong",
     fmin = "precise::fmin", fmax = "precise::fmax", bits_of_64 = "popcount", first_lane = "u32(ctz(m.set))",
     lanes_where = "u64((simd_vote::vote_t)simd_ballot(p))",
@@ -90,30 +91,20 @@ using namespace metal;
     { "kg_barrier", [[
 static inline void kg_barrier() { threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device); }]] },
     { "kg_isnan" },
-    { "load4", [[
-static inline f32x4 load4(device const f32 *p) {
-  const float4 v = *(device const float4 *)p;
-  return f32x4{v.x, v.y, v.z, v.w};
-}
-static inline f32x4 load4(device const f16 *p) {
-  const half4 v = *(device const half4 *)p;
-  return f32x4{f32(v.x), f32(v.y), f32(v.z), f32(v.w)};
-}
+    { "load4(bf16)", [[
 static inline f32x4 load4(device const bf16 *p) {
   const bfloat4 v = *(device const bfloat4 *)p;
   return f32x4{f32(v.x), f32(v.y), f32(v.z), f32(v.w)};
 }]] },
-    { "store4", [[
-static inline void store4(device f32 *p, f32x4 v) { *(device float4 *)p = float4(v.x, v.y, v.z, v.w); }
-static inline void store4(device f16 *p, f32x4 v) { *(device half4 *)p = half4(f16(v.x), f16(v.y), f16(v.z), f16(v.w)); }
+    { "store4(f32,f32x4)", [[
+static inline void store4(device f32 *p, f32x4 v) { *(device float4 *)p = float4(v.x, v.y, v.z, v.w); }]] },
+    { "store4(f16,f32x4)", [[
+static inline void store4(device f16 *p, f32x4 v) { *(device half4 *)p = half4(f16(v.x), f16(v.y), f16(v.z), f16(v.w)); }]] },
+    { "store4(bf16,f32x4)", [[
 static inline void store4(device bf16 *p, f32x4 v) {
   *(device bfloat4 *)p = bfloat4(bf16(v.x), bf16(v.y), bf16(v.z), bf16(v.w));
 }]] },
-    { "load4u", [[
-static inline u32x4 load4u(device const u32 *p) {
-  const uint4 v = *(device const uint4 *)p;
-  return u32x4{v.x, v.y, v.z, v.w};
-}]] },
+    { "load4u" },
     { "store4u", [[
 static inline void store4u(device u32 *p, u32x4 v) { *(device uint4 *)p = uint4(v.x, v.y, v.z, v.w); }]] },
     { "shuffle_xor", [[

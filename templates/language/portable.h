@@ -32,7 +32,7 @@ typedef unsigned int u32;
 typedef long long i64;
 typedef unsigned long long u64;
 
-struct f32x4 { f32 x, y, z, w; }; // four values, no operators: a body says what it does with each
+struct f32x4 { f32 x, y, z, w; }; // four values; sums and products: see "arithmetic"
 struct u32x4 { u32 x, y, z, w; };
 
 // -- where memory is: part of every pointer's type -----------------------------------------------------------------------
@@ -111,6 +111,10 @@ i32 max(i32 a, i32 b);
 u32 max(u32 a, u32 b);
 u64 max(u64 a, u64 b);
 bool isnan(f32 x);
+f32x4 operator+(f32x4 a, f32x4 b); // each of the four by itself, rounded once: a + b * c rounds twice
+f32x4 operator-(f32x4 a, f32x4 b);
+f32x4 operator*(f32x4 a, f32x4 b);
+f32x4 operator*(f32x4 a, f32 b);
 
 // -- arithmetic: fast.  Another name, since other bits ------------------------------------------------------------------------------
 f32 fast_exp(f32 x);

@@ -10,7 +10,7 @@ kernel "gather_qmm_expert_batched_mxfp4" {
   scalars = qmm.strides,
   outputs = { { "y", "T", { "B0", "B1", "N" } } },
   consts = {
-    { "THREADS", 128 }, { "RUN", 32 }, { "COLUMNS", 64 }, { "BLOCK", 32 }, { "E2M1", 21 },
+    { "THREADS", 128 }, { "RUN", 32 }, { "COLUMNS", 64 }, { "BLOCK", 32 },
   },
   launch = qmm.batched_launch,
   require = qmm.with(qmm.blocks, qmm.inside),

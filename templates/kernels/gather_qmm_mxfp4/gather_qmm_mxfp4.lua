@@ -9,7 +9,7 @@ kernel "gather_qmm_mxfp4" {
   inputs = qmm.mxfp4_inputs(qmm.rows_of_x),
   scalars = qmm.strides,
   outputs = { { "y", "T", { "B0", "B1", "M", "N" } } },
-  consts = { { "THREADS", 64 }, { "TEAM", 32 }, { "EACH", 2 }, { "E2M1", 21 } },
+  consts = { { "THREADS", 64 }, { "TEAM", 32 }, { "EACH", 2 } },
   launch = qmm.gather_launch,
   require = qmm.with(qmm.blocks, qmm.inside),
   wave = any,

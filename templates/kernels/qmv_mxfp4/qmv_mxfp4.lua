@@ -10,9 +10,8 @@ kernel "qmv_mxfp4" {
     { "scales", "u8", { "N", dim.K // 32 } },
   },
   outputs = { { "y", "T", { "M", "N" } } },
-  -- E2M1: the format's number in qmm.kc
   consts = {
-    { "ROWS", { 1, 8 } }, { "THREADS", 64 }, { "TEAM", 32 }, { "EACH", 2 }, { "E2M1", 21 },
+    { "ROWS", { 1, 8 } }, { "THREADS", 64 }, { "TEAM", 32 }, { "EACH", 2 },
   },
   launch = qmm.qmv_launch,
   require = qmm.with(qmm.blocks, { dim.M:le(const.ROWS) }),
