@@ -288,7 +288,7 @@ static void put_block(Buf *b, const Kernel *k) {
   buf_printf(b,
              "_Static_assert(sizeof(struct %s_args) == %u, \"%s: the argument block has another "
              "size\");\n",
-             k->name, bytes, k->name);
+             k->name, kg_block_sizeof(fields, n, bytes), k->name);
 }
 
 /* A name for a local variable that is none of the parameters'. */

@@ -141,7 +141,7 @@ static void check_code_object(Verify *v, int number, const Job *job, const Compi
     verify_found(v, VERIFY_COMPILE, number, row->kernel, backend, at,
                  "the code object takes %u bytes of shared memory, and kgen counted %u",
                  o.shared_bytes, counted);
-  if (o.argument_bytes != 0 && (o.argument_bytes > block || block - o.argument_bytes >= 8))
+  if (o.argument_bytes != 0 && o.argument_bytes != block)
     verify_found(v, VERIFY_COMPILE, number, row->kernel, backend, at,
                  "the code object's arguments end at byte %u, and the launcher's block at %u",
                  o.argument_bytes, block);

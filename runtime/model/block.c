@@ -14,15 +14,21 @@ static kg_block_field field_at(const kg_kernel *k, int i) {
 
 int kg_block_layout(const kg_kernel *k, kg_block_field fields[KG_MAX_FIELDS], uint32_t *bytes) {
   const int count = k->arg_count + k->dim_count + k->scalar_count;
-  uint32_t at = 0, align = 1;
+  uint32_t at = 0;
   for (int i = 0; i < count; i++) {
     kg_block_field *const f = &fields[i];
     *f = field_at(k, i);
     at = (at + f->bytes - 1) / f->bytes * f->bytes;
     f->offset = at;
     at += f->bytes;
-    if (f->bytes > align) align = f->bytes;
   }
-  *bytes = (at + align - 1) / align * align;
+  *bytes = at;
   return count;
+}
+
+uint32_t kg_block_sizeof(const kg_block_field *fields, int count, uint32_t bytes) {
+  uint32_t align = 1;
+  for (int i = 0; i < count; i++)
+    if (fields[i].bytes > align) align = fields[i].bytes;
+  return (bytes + align - 1) / align * align;
 }

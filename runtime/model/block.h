@@ -15,7 +15,11 @@ enum {
   KG_MAX_BLOCK = 8 * KG_MAX_FIELDS /* no field is larger than a pointer */
 };
 
-/* Fills fields, in order; returns how many there are, and the block's size in *bytes. */
+/* Fills fields, in order; returns how many there are, and in *bytes where the last one ends: what a
+** launch passes.  (A driver compares that with the entry's parameters, and CUDA's answers a longer
+** block with "too many resources".) */
 int kg_block_layout(const kg_kernel *kernel, kg_block_field fields[KG_MAX_FIELDS], uint32_t *bytes);
+/* sizeof of a C struct of these fields, which is filled up to its alignment. */
+uint32_t kg_block_sizeof(const kg_block_field *fields, int count, uint32_t bytes);
 
 #endif

@@ -150,7 +150,7 @@ int main(int argc, char **argv) {
         if (pass == 0) printf("%-32s no port: left out\n", k->name);
         continue;
       }
-      k->model.ports = g->ports; /* the committed texts are what is tried */
+      k->model = *g; /* the committed tables and texts are what is tried */
       const Reference *r = reference_of(references, k);
       if (pass == 0)
         wrong += refereed(k, r, device);

@@ -75,7 +75,7 @@ static void assert_compiles(Compiler *c, const Text *t, const char *target) {
       fail_msg("%s", error.message);
     assert_string_equal(o.target, target);
     assert_int_equal(o.wave, t->wave);
-    assert_in_range(bytes, o.argument_bytes, o.argument_bytes + 7);
+    assert_int_equal(bytes, o.argument_bytes);
   }
   compiled_free(&r);
 }
