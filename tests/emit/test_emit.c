@@ -1,4 +1,5 @@
-/* test_emit.c: a generated text has what its body uses, stands as one would write it, and each of its
+/* test_emit.c: a generated text has what its body uses, stands as one would write it, and each of
+*its
 ** lines finds its way back to the line that it is.  Run from the project's root. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +31,8 @@ static const char spec[] =
     "  summary = \"x times a factor.\", types = { { \"T\", { f32, f16, bf16 } } },\n"
     "  dims = { { \"n\", max = 65536 } }, inputs = { { \"x\", \"T\", { \"n\" } } },\n"
     "  scalars = { { \"scale\", \"f32\" } }, outputs = { { \"y\", \"T\", { \"n\" } } },\n"
-    "  consts = { { \"THREADS\", 64 } }, launch = { groups = { 1, 1, 1 }, threads = { const.THREADS, 1, 1 } },\n"
+    "  consts = { { \"THREADS\", 64 } }, launch = { groups = { 1, 1, 1 }, threads = { "
+    "const.THREADS, 1, 1 } },\n"
     "  wave = any, ports = { metal = {}, cuda = {}, hip = {} },\n"
     "  numerics = { accumulate = f32, tolerance = { f32 = 1e-6, f16 = 1e-3, bf16 = 8e-3 } },\n"
     "  fallback = \"none\", body = \"body.kc\",\n"
@@ -40,7 +42,8 @@ static const char spec[] =
 static const Library *with_body(Arena *a, const char *body) {
   write_text("kernels.lua", spec);
   write_text("body.kc", body);
-  const LibraryOptions o = {.spec = arena_printf(a, "%s/kernels.lua", folder), .templates = "templates"};
+  const LibraryOptions o = {.spec = arena_printf(a, "%s/kernels.lua", folder),
+                            .templates = "templates"};
   const Library *l = library_open(a, &o);
   assert_non_null(l);
   return l;
@@ -75,8 +78,10 @@ static void only_the_overloads_that_are_called_are_written(void **state) {
          "  const f32x4 v = load4(x + i) * scale + load4(x);\n  keep = max(keep, v.x);\n"
          "  y[i] = T(keep);\n}\n");
   const Facts *f = l->facts[0][0];
-  static const char *const called[] = {"load4(bf16)", "load4(f16)",         "load4(f32)",           "max(f32,f32)",
-                                       "min(u32,u32)", "operator*(f32x4,f32)", "operator+(f32x4,f32x4)"};
+  static const char *const called[] = {
+      "load4(bf16)",           "load4(f16)",   "load4(f32)",
+      "max(f32,f32)",          "min(u32,u32)", "operator*(f32x4,f32)",
+      "operator+(f32x4,f32x4)"};
   assert_int_equal(f->overload_count, sizeof called / sizeof *called);
   for (int i = 0; i < f->overload_count; i++) assert_string_equal(f->overloads[i], called[i]);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -97,7 +102,8 @@ static void only_the_overloads_that_are_called_are_written(void **state) {
 static void an_overload_that_a_library_function_calls_for_one_type_is_written(void **state) {
   (void)state;
   Arena *a = arena_new();
-  const Library *l = with_body(a, "y[thread] = x[thread];\nif (thread == 0) store_run(y, 0, n, true, all4(scale));\n");
+  const Library *l = with_body(
+      a, "y[thread] = x[thread];\nif (thread == 0) store_run(y, 0, n, true, all4(scale));\n");
   const Facts *f = l->facts[0][0];
   assert_int_equal(f->overload_count, 3);
   assert_string_equal(f->overloads[0], "store4(bf16,f32x4)");
@@ -110,16 +116,18 @@ static void an_overload_that_a_library_function_calls_for_one_type_is_written(vo
 static void the_body_stands_a_step_in_and_what_was_hoisted_is_said(void **state) {
   (void)state;
   Arena *a = arena_new();
-  const Library *l = with_body(a, "LOCAL f32 slot[THREADS];\n"
-                                  "LOCAL f32 one[4]; const u32 i = thread; LOCAL u32 two[2]; // after it\n"
-                                  "LOCAL f32 rows\n  [THREADS];\n\n"
-                                  "slot[i] = one[0] = rows[i] = f32(x[i]);\n"
-                                  "two[0] = /* a\n    comment */ 1;\n"
-                                  "y[i] = T(slot[i] * scale);\n");
+  const Library *l =
+      with_body(a, "LOCAL f32 slot[THREADS];\n"
+                   "LOCAL f32 one[4]; const u32 i = thread; LOCAL u32 two[2]; // after it\n"
+                   "LOCAL f32 rows\n  [THREADS];\n\n"
+                   "slot[i] = one[0] = rows[i] = f32(x[i]);\n"
+                   "two[0] = /* a\n    comment */ 1;\n"
+                   "y[i] = T(slot[i] * scale);\n");
   has(text_of(l, "hip/trial.hip"),
       "#line 1 \"body.kc\"\n"
       "  // LOCAL f32 slot[THREADS]: declared by the entry\n"
-      "  /* LOCAL f32 one[4]: declared by the entry */ const u32 i = thread; /* LOCAL u32 two[2]: declared by the entry */ // after it\n"
+      "  /* LOCAL f32 one[4]: declared by the entry */ const u32 i = thread; /* LOCAL u32 two[2]: "
+      "declared by the entry */ // after it\n"
       "  // LOCAL f32 rows [THREADS]: declared by the entry\n"
       "  //\n"
       "\n"
@@ -135,10 +143,14 @@ static void a_message_about_the_body_has_the_bodys_column(void **state) {
   (void)state;
   Arena *a = arena_new();
   const Facts f = {.path = "kernels/a.kc"};
-  assert_string_equal(emit_own_column(a, &f, "kernels/a.kc:12:9: error: x\n  9"), "kernels/a.kc:12:7: error: x\n  9");
-  assert_string_equal(emit_own_column(a, &f, "kernels/a.kc:12:2: error: x"), "kernels/a.kc:12:2: error: x");
-  assert_string_equal(emit_own_column(a, &f, "kernels/a.kc(12): error: x"), "kernels/a.kc(12): error: x");
-  assert_string_equal(emit_own_column(a, &f, "templates/lib/a.kc:12:9: error: x"), "templates/lib/a.kc:12:9: error: x");
+  assert_string_equal(emit_own_column(a, &f, "kernels/a.kc:12:9: error: x\n  9"),
+                      "kernels/a.kc:12:7: error: x\n  9");
+  assert_string_equal(emit_own_column(a, &f, "kernels/a.kc:12:2: error: x"),
+                      "kernels/a.kc:12:2: error: x");
+  assert_string_equal(emit_own_column(a, &f, "kernels/a.kc(12): error: x"),
+                      "kernels/a.kc(12): error: x");
+  assert_string_equal(emit_own_column(a, &f, "templates/lib/a.kc:12:9: error: x"),
+                      "templates/lib/a.kc:12:9: error: x");
   arena_free(a);
 }
 
@@ -168,7 +180,8 @@ static bool follows(const char *path, const char *s, size_t len, const char *sou
   const char *line = line_of(source, number, &own);
   s = blanks_skipped(s, &len);
   const bool comment = own > 1 && memcmp(line, "//", 2) == 0;
-  if (own == 0 ? len == 0 || *s == '}' : !comment || (len == own && memcmp(s, line, len) == 0)) return comment;
+  if (own == 0 ? len == 0 || *s == '}' : !comment || (len == own && memcmp(s, line, len) == 0))
+    return comment;
   fail_msg("%s: \"%.*s\" should be line %d, \"%.*s\"", path, (int)len, s, number, (int)own, line);
   return false;
 }
