@@ -28,11 +28,16 @@ static int embed(const char *path) {
   int open = 1;
   for (int c; (c = getc(file)) != EOF;) {
     if (!open) printf("\n  \""), open = 1;
-    if (c == '\n') printf("\\n\""), open = 0;
-    else if (c == '"' || c == '\\') printf("\\%c", c);
-    else if (c == '\t') printf("\\t");
-    else if (c < ' ' || c > '~') printf("\\%03o", (unsigned)c);
-    else putchar(c);
+    if (c == '\n')
+      printf("\\n\""), open = 0;
+    else if (c == '"' || c == '\\')
+      printf("\\%c", c);
+    else if (c == '\t')
+      printf("\\t");
+    else if (c < ' ' || c > '~')
+      printf("\\%03o", (unsigned)c);
+    else
+      putchar(c);
   }
   printf(open ? "\";\n" : ";\n");
   printf("extern const unsigned long kg_embedded_"), print_name(path), printf("_bytes;\n");

@@ -16,10 +16,11 @@ typedef struct LibraryOptions {
 } LibraryOptions;
 
 /* The option rows that go with it: -f, -o, -t. */
-#define LIBRARY_ROWS \
-  {'f', "file", "FILE", "the specification (default: kernels.lua)"}, \
-  {'o', "output", "FOLDER", "the generated files (default: generated, beside the specification)"}, \
-  {'t', "templates", "FOLDER", "backends, library and kernel language (default: this kgen's)"}
+#define LIBRARY_ROWS                                                                               \
+  {'f', "file", "FILE", "the specification (default: kernels.lua)"},                               \
+      {'o', "output", "FOLDER",                                                                    \
+       "the generated files (default: generated, beside the specification)"},                      \
+      {'t', "templates", "FOLDER", "backends, library and kernel language (default: this kgen's)"}
 LibraryOptions library_options(const Command *command, const Options *options);
 
 /* Says where the program itself is, for the templates beside it (main calls it once, with

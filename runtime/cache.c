@@ -281,8 +281,8 @@ kg_status kg_cache_get(kg_device *device, const kg_instance *instance, const kg_
   struct kg_cache *const c = device->cache;
   *entry = NULL;
   kg_key key;
-  kg_status status = kg_key_make(&key, device->target, device->compiler, instance, port, c->fields,
-                                 error);
+  kg_status status =
+      kg_key_make(&key, device->target, device->compiler, instance, port, c->fields, error);
   if (status) return status;
 
   pthread_mutex_lock(&c->lock);

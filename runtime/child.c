@@ -36,7 +36,7 @@ static void close_one(int *fd) {
 }
 
 static void pause_for(double seconds) {
-  nanosleep(&(struct timespec){ 0, (long)(seconds * 1e9) }, NULL);
+  nanosleep(&(struct timespec){0, (long)(seconds * 1e9)}, NULL);
 }
 
 /* ---- which program --------------------------------------------------------------------------- */
@@ -61,8 +61,7 @@ bool kg_child_find(const char *name, char *path, size_t bytes) {
   for (const char *at = folders; *at != '\0';) {
     const size_t length = strcspn(at, ":");
     if (length > 0 && at[0] == '/' &&
-        (size_t)snprintf(path, bytes, "%.*s/%s", (int)length, at, name) < bytes &&
-        is_program(path))
+        (size_t)snprintf(path, bytes, "%.*s/%s", (int)length, at, name) < bytes && is_program(path))
       return true;
     at += length + (at[length] == ':');
   }
@@ -104,23 +103,23 @@ typedef enum step {
   STEP_RUN
 } step;
 static const char *const step_words[] = {
-  [STEP_ENDED] = "",
-  [STEP_FILES] = "no descriptors for it",
-  [STEP_FORK] = "no process for it",
-  [STEP_ROOT] = "cannot change to the root directory",
-  [STEP_RIGHTS] = "changing to a root directory needs root rights or user namespaces",
-  [STEP_FOLDER] = "cannot change to its folder",
-  [STEP_RUN] = "cannot be run",
+    [STEP_ENDED] = "",
+    [STEP_FILES] = "no descriptors for it",
+    [STEP_FORK] = "no process for it",
+    [STEP_ROOT] = "cannot change to the root directory",
+    [STEP_RIGHTS] = "changing to a root directory needs root rights or user namespaces",
+    [STEP_FOLDER] = "cannot change to its folder",
+    [STEP_RUN] = "cannot be run",
 };
 
 /* What a child says of itself on the pipe that exec closes. */
 typedef struct said {
-  int step;  /* STEP_ENDED: value is what waitpid gave; else what failed, and value is errno */
+  int step; /* STEP_ENDED: value is what waitpid gave; else what failed, and value is errno */
   int value;
 } said;
 
 static void tell(const plan *p, step what, int value) {
-  const said s = { (int)what, value };
+  const said s = {(int)what, value};
   ssize_t ignored = write(p->report, &s, sizeof s);
   (void)ignored;
 }
@@ -142,15 +141,14 @@ static void enter_root(const plan *p) {
 
 /* The three descriptors become 0, 1 and 2, the report 3 and the program 4; all others close. */
 static void take_descriptors(plan *p) {
-  int *const kept[] = { &p->report, &p->fd[0], &p->fd[1], &p->fd[2], &p->program };
+  int *const kept[] = {&p->report, &p->fd[0], &p->fd[1], &p->fd[2], &p->program};
   for (int i = 0; i < 5; i++)
     if (*kept[i] >= 0 && (*kept[i] = fcntl(*kept[i], F_DUPFD, 10)) < 0) give_up(p, STEP_FILES);
   for (int i = 0; i < 3; i++)
     if (dup2(p->fd[i], i) < 0) give_up(p, STEP_FILES);
   if (dup3(p->report, 3, O_CLOEXEC) < 0) give_up(p, STEP_FILES);
   p->report = 3;
-  if (p->program >= 0 && (p->program = dup3(p->program, 4, O_CLOEXEC)) < 0)
-    give_up(p, STEP_FILES);
+  if (p->program >= 0 && (p->program = dup3(p->program, 4, O_CLOEXEC)) < 0) give_up(p, STEP_FILES);
   kg_close_from(p->program >= 0 ? 5 : 4);
 }
 
@@ -165,8 +163,10 @@ static void default_signals(void) {
 /* Another thread's child may hold a file that was just written, until it runs its own program. */
 _Noreturn static void run_program(const plan *p) {
   for (int tries = 0; tries < 200; tries++) {
-    if (p->program >= 0) kg_execute(p->program, p->path, p->argv, p->envp);
-    else execve(p->path, p->argv, p->envp);
+    if (p->program >= 0)
+      kg_execute(p->program, p->path, p->argv, p->envp);
+    else
+      execve(p->path, p->argv, p->envp);
     if (errno != ETXTBSY) break;
     pause_for(0.002);
   }
@@ -174,12 +174,14 @@ _Noreturn static void run_program(const plan *p) {
 }
 
 _Noreturn static void be_program(plan *p) {
-  const struct rlimit no_core = { 0, 0 };
+  const struct rlimit no_core = {0, 0};
   default_signals();
   setrlimit(RLIMIT_CORE, &no_core); /* an abort is an answer, not something to keep a core of */
   take_descriptors(p);
-  if (p->root != NULL) enter_root(p);
-  else if (p->folder != NULL && chdir(p->folder) != 0) give_up(p, STEP_FOLDER);
+  if (p->root != NULL)
+    enter_root(p);
+  else if (p->folder != NULL && chdir(p->folder) != 0)
+    give_up(p, STEP_FOLDER);
   run_program(p);
 }
 
@@ -217,19 +219,22 @@ static char *const *as_exec_has_it(const char *const *strings) {
 static pid_t spawn(const kg_child_program *of, const int fd[3], bool attended, int *report,
                    step *failed) {
   char path[4096];
-  int ends[2] = { -1, -1 };
+  int ends[2] = {-1, -1};
   pid_t pid = -1;
-  plan p = { .path = path,
-             .root = of->root,
-             .folder = of->folder,
-             .argv = as_exec_has_it(of->argv),
-             .envp = of->envp != NULL ? as_exec_has_it(of->envp) : environ,
-             .fd = { fd[0], fd[1], fd[2] },
-             .program = -1 };
+  plan p = {.path = path,
+            .root = of->root,
+            .folder = of->folder,
+            .argv = as_exec_has_it(of->argv),
+            .envp = of->envp != NULL ? as_exec_has_it(of->envp) : environ,
+            .fd = {fd[0], fd[1], fd[2]},
+            .program = -1};
   *failed = STEP_RUN;
-  if (of->image != NULL) p.program = image_file(of->image, of->image_bytes);
-  else if (!kg_child_find(of->path, path, sizeof path)) return -1;
-  else if (of->root != NULL) p.program = open(path, O_RDONLY | O_CLOEXEC); /* not of that root */
+  if (of->image != NULL)
+    p.program = image_file(of->image, of->image_bytes);
+  else if (!kg_child_find(of->path, path, sizeof path))
+    return -1;
+  else if (of->root != NULL)
+    p.program = open(path, O_RDONLY | O_CLOEXEC); /* not of that root */
   if ((of->image != NULL || of->root != NULL) && p.program < 0) return -1;
   *failed = STEP_FILES;
   if (pipe2(ends, O_CLOEXEC) == 0) {
@@ -254,7 +259,7 @@ static kg_child_result wait_for(int fd, short events, double deadline) {
   for (;;) {
     double left = deadline - kg_child_clock();
     if (left <= 0) return KG_CHILD_TIMEOUT;
-    struct pollfd p = { fd, events, 0 };
+    struct pollfd p = {fd, events, 0};
     int n = poll(&p, 1, left > 1000 ? 1000000 : (int)(left * 1000) + 1);
     if (n > 0) return KG_CHILD_OK;
     if (n < 0 && errno != EINTR) return KG_CHILD_ERROR;
@@ -302,8 +307,10 @@ typedef struct run {
 /* Writes what the pipe takes.  A program need not read its input. */
 static void feed(run *r) {
   const ssize_t n = write(r->in, r->input, r->left);
-  if (n > 0) r->input += n, r->left -= (size_t)n;
-  else if (errno == EINTR || errno == EAGAIN) return;
+  if (n > 0)
+    r->input += n, r->left -= (size_t)n;
+  else if (errno == EINTR || errno == EAGAIN)
+    return;
   if (n <= 0 || r->left == 0) close_one(&r->in);
 }
 
@@ -327,7 +334,7 @@ static int drain(run *r, int *fd, char **bytes, size_t *count, size_t *room) {
 /* Until both outputs are closed.  0; ETIMEDOUT, EFBIG or another errno. */
 static int exchange(run *r, kg_child_outcome *of) {
   while (r->out >= 0 || r->err >= 0) {
-    struct pollfd p[3] = { { r->in, POLLOUT, 0 }, { r->out, POLLIN, 0 }, { r->err, POLLIN, 0 } };
+    struct pollfd p[3] = {{r->in, POLLOUT, 0}, {r->out, POLLIN, 0}, {r->err, POLLIN, 0}};
     const double left = r->deadline - kg_child_clock();
     if (left <= 0) return ETIMEDOUT;
     if (poll(p, 3, left > 1000 ? 1000000 : (int)(left * 1000) + 1) < 0) {
@@ -375,8 +382,7 @@ static void release_pipe_signal(const sigset_t *before, bool pending) {
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
   sigpending(&now);
-  if (!pending && sigismember(&now, SIGPIPE) == 1)
-    sigtimedwait(&pipe, NULL, &(struct timespec){ 0 });
+  if (!pending && sigismember(&now, SIGPIPE) == 1) sigtimedwait(&pipe, NULL, &(struct timespec){0});
   pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
@@ -388,7 +394,7 @@ static void conclude(kg_child_outcome *of, kg_child_ending ending, int code) {
 /* How it ended, from what was exchanged, what it said and what the system says. */
 static void settle(run *r, int why, kg_child_limits limits, kg_child_outcome *of) {
   int status = 0;
-  said s = { STEP_ENDED, 0 };
+  said s = {STEP_ENDED, 0};
   bool late = why != 0;
   if (why != 0) kill(r->pid, SIGKILL);
   const bool heard = !late && hear(r->report, r->deadline, &s);
@@ -419,7 +425,7 @@ static void settle(run *r, int why, kg_child_limits limits, kg_child_outcome *of
 
 /* Pipes for the three streams: theirs in fd, ours in *r, which never wait. */
 static bool open_streams(run *r, int fd[3]) {
-  int pair[2], *const ours[] = { &r->in, &r->out, &r->err };
+  int pair[2], *const ours[] = {&r->in, &r->out, &r->err};
   for (int i = 0; i < 3; i++) {
     if (pipe2(pair, O_CLOEXEC) != 0) return false;
     fd[i] = pair[i == 0 ? 0 : 1];
@@ -431,8 +437,8 @@ static bool open_streams(run *r, int fd[3]) {
 
 bool kg_child_run(const kg_child_program *program, const void *input, size_t input_bytes,
                   kg_child_limits limits, kg_child_outcome *of) {
-  run r = { .pid = -1, .in = -1, .out = -1, .err = -1, .report = -1, .input = input };
-  int fd[3] = { -1, -1, -1 };
+  run r = {.pid = -1, .in = -1, .out = -1, .err = -1, .report = -1, .input = input};
+  int fd[3] = {-1, -1, -1};
   step failed = STEP_FILES;
   sigset_t before;
   bool pending;
@@ -469,18 +475,18 @@ void kg_child_outcome_free(kg_child_outcome *of) {
 /* ---- to talk with ---------------------------------------------------------------------------- */
 
 bool kg_child_start(kg_child *child, const kg_child_program *program, char *words, size_t bytes) {
-  int ends[2] = { -1, -1 }, report = -1, noise = kg_memory_file("kg-child");
+  int ends[2] = {-1, -1}, report = -1, noise = kg_memory_file("kg-child");
   pid_t pid = -1;
   step failed = STEP_FILES;
   said s;
   if (noise >= 0 && fcntl(noise, F_SETFL, O_APPEND) == 0 &&
       socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0)
-    pid = spawn(program, (const int[3]){ ends[1], ends[1], noise }, false, &report, &failed);
+    pid = spawn(program, (const int[3]){ends[1], ends[1], noise}, false, &report, &failed);
   int reason = errno;
   close_one(&ends[1]);
   const bool refused = pid > 0 && hear(report, 1e18, &s);
   close_one(&report);
-  *child = (kg_child){ pid, ends[0], noise };
+  *child = (kg_child){pid, ends[0], noise};
   if (pid > 0 && !refused) return true;
   if (refused) {
     failed = (step)s.step;
@@ -562,11 +568,13 @@ void kg_child_end(kg_child *child, char *words, size_t bytes) {
   if (words != NULL && bytes > 0) {
     char line[LINE_BYTES];
     last_line(child->noise, line);
-    if (got == child->pid) say_status(status, words, bytes);
-    else snprintf(words, bytes, "ended"); /* the program that we are in reaps its children itself */
+    if (got == child->pid)
+      say_status(status, words, bytes);
+    else
+      snprintf(words, bytes, "ended"); /* the program that we are in reaps its children itself */
     size_t len = strlen(words);
     if (line[0] != '\0') snprintf(words + len, bytes - len, "; its last words: %s", line);
   }
   close(child->noise);
-  *child = (kg_child){ 0, -1, -1 };
+  *child = (kg_child){0, -1, -1};
 }

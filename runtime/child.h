@@ -46,9 +46,9 @@ typedef struct kg_child_limits {
 typedef struct kg_child_outcome {
   kg_child_ending ending;
   int code;
-  char words[160];  /* "ended by signal 9 (Killed)", "ended with status 1", "did not end in 3
+  char words[160]; /* "ended by signal 9 (Killed)", "ended with status 1", "did not end in 3
                        seconds", "cannot be run: No such file or directory" ... */
-  char *out, *err;  /* a NUL behind each; NULL where nothing came */
+  char *out, *err; /* a NUL behind each; NULL where nothing came */
   size_t out_bytes, err_bytes;
 } kg_child_outcome;
 

@@ -18,13 +18,19 @@ typedef struct kg_source {
   int wave;
 } kg_source;
 
-typedef struct kg_blob { void *bytes; size_t size; } kg_blob; /* a code object; freed with free() */
+typedef struct kg_blob {
+  void *bytes;
+  size_t size;
+} kg_blob; /* a code object; freed with free() */
 
 typedef struct kg_function kg_function; /* a loaded entry; the device's own */
 
 /* shared_bytes: to be added at launch to what the text itself declares; kgen's texts declare all of
 ** it, so it is 0. */
-typedef struct kg_grid { uint32_t groups[3], threads[3]; uint32_t shared_bytes; } kg_grid;
+typedef struct kg_grid {
+  uint32_t groups[3], threads[3];
+  uint32_t shared_bytes;
+} kg_grid;
 
 typedef struct kg_device_ops {
   const char *backend; /* whose texts: "hip" */
@@ -63,10 +69,10 @@ struct kg_cache;
 
 struct kg_device {
   const kg_device_ops *ops;
-  void *self;            /* the backend's own state */
+  void *self; /* the backend's own state */
   char name[128];
   char target[64];
-  char compiler[256];    /* identity: version and the library file's content hash */
+  char compiler[256]; /* identity: version and the library file's content hash */
   int wave;
   kg_limits limits;
   struct kg_cache *cache;

@@ -84,8 +84,10 @@ bool kg_hash_file(kg_hash *hash, const char *path) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   ssize_t n = -1;
   while (fd >= 0 && (n = read(fd, hash->piece, PIECE_BYTES)) != 0) {
-    if (n > 0) kg_hash_bytes(hash, hash->piece, (size_t)n);
-    else if (errno != EINTR) break;
+    if (n > 0)
+      kg_hash_bytes(hash, hash->piece, (size_t)n);
+    else if (errno != EINTR)
+      break;
   }
   if (fd >= 0) close(fd);
   return n == 0;

@@ -69,7 +69,8 @@ typedef struct kg_error {
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-kg_status kg_fail(kg_error *error, kg_status status, const char *format, ...);
+kg_status
+kg_fail(kg_error *error, kg_status status, const char *format, ...);
 
 /* ---- dtypes, tensors ------------------------------------------------------------------------- */
 
@@ -95,9 +96,9 @@ typedef struct kg_dtype_facts {
 } kg_dtype_facts;
 
 const kg_dtype_facts *kg_dtype_info(kg_dtype dtype); /* NULL for a value that is no dtype */
-kg_dtype kg_dtype_find(const char *name);      /* by either name; KG_DTYPES: there is none */
-size_t kg_dtype_bytes(kg_dtype dtype);         /* 0 for a value that is no dtype */
-const char *kg_dtype_name(kg_dtype dtype);     /* kgen's spelling: "bf16" */
+kg_dtype kg_dtype_find(const char *name);            /* by either name; KG_DTYPES: there is none */
+size_t kg_dtype_bytes(kg_dtype dtype);               /* 0 for a value that is no dtype */
+const char *kg_dtype_name(kg_dtype dtype);           /* kgen's spelling: "bf16" */
 /* MLX's spelling: "bfloat16", as in instance names */
 const char *kg_dtype_mlx_name(kg_dtype dtype);
 
@@ -151,7 +152,10 @@ typedef enum kg_op {
   KG_OPS
 } kg_op;
 
-typedef struct kg_step { uint8_t op; int64_t value; } kg_step;
+typedef struct kg_step {
+  uint8_t op;
+  int64_t value;
+} kg_step;
 
 typedef struct kg_expr {
   const char *text; /* as the specification's reader knows it: "ceil_div(n, 256)" */
@@ -169,8 +173,8 @@ typedef struct kg_const_param {
   const char *name;
   bool is_bool;
   bool in_key; /* an instance chooses it, and its name carries it; else it is fixed (one value) */
-  int count;              /* of values */
-  const int64_t *values;  /* the allowed ones, the first is the default */
+  int count;   /* of values */
+  const int64_t *values; /* the allowed ones, the first is the default */
 } kg_const_param;
 
 typedef struct kg_scalar_param {
@@ -181,7 +185,7 @@ typedef struct kg_scalar_param {
 typedef struct kg_arg {
   const char *name;
   bool output;
-  int type;           /* index into kg_kernel.types, or -1: dtype says */
+  int type; /* index into kg_kernel.types, or -1: dtype says */
   kg_dtype dtype;
   int rank;
   const kg_expr *shape; /* rank of them */
@@ -189,15 +193,15 @@ typedef struct kg_arg {
 } kg_arg;
 
 typedef struct kg_port {
-  const char *backend;    /* "metal", "cuda", "hip" */
-  const char *file;       /* where the text is committed: "hip/fused_xielu.hip" under generated/ */
+  const char *backend; /* "metal", "cuda", "hip" */
+  const char *file;    /* where the text is committed: "hip/fused_xielu.hip" under generated/ */
   const char *text;
   /* for the run-time compiler, NULL-terminated; the target is added by the device */
   const char *const *options;
-  unsigned waves;         /* the widths that the body is right for: KG_WAVE32 | KG_WAVE64 */
-  kg_expr groups[3];      /* of threads */
-  kg_expr threads[3];     /* in a group; constants only */
-  uint32_t shared_bytes;  /* the most that any instance takes */
+  unsigned waves;        /* the widths that the body is right for: KG_WAVE32 | KG_WAVE64 */
+  kg_expr groups[3];     /* of threads */
+  kg_expr threads[3];    /* in a group; constants only */
+  uint32_t shared_bytes; /* the most that any instance takes */
 } kg_port;
 
 #define KG_WAVE32 1u
@@ -213,22 +217,30 @@ typedef struct kg_other_port {
 typedef struct KernelPorts {
   uint32_t version; /* KG_TABLES_VERSION */
   const char *kernel;
-  const char *fallback;                          /* what a refused caller should do */
-  const kg_port *metal, *cuda, *rocm;            /* NULL: an empty slot, a normal state */
-  struct { const char *metal, *cuda, *rocm; } why; /* the reason of each empty slot */
-  const kg_other_port *others;                   /* ends with a NULL backend; NULL: none */
+  const char *fallback;               /* what a refused caller should do */
+  const kg_port *metal, *cuda, *rocm; /* NULL: an empty slot, a normal state */
+  struct {
+    const char *metal, *cuda, *rocm;
+  } why;                       /* the reason of each empty slot */
+  const kg_other_port *others; /* ends with a NULL backend; NULL: none */
 } KernelPorts;
 
 /* What a kernel is.  (A macro, since kgen's own Kernel begins with these members.) */
-#define KG_KERNEL_MEMBERS                                                                      \
-  uint32_t version; /* KG_TABLES_VERSION */                                                    \
-  const char *name, *summary;                                                                  \
-  int type_count; const kg_type_param *types;       /* key order */                            \
-  int const_count; const kg_const_param *consts;    /* key order, then the fixed ones */       \
-  int dim_count; const char *const *dims;                                                      \
-  int scalar_count; const kg_scalar_param *scalars;                                            \
-  int arg_count; const kg_arg *args;                /* inputs, then outputs */                 \
-  int require_count; const kg_expr *require;
+#define KG_KERNEL_MEMBERS                                                                          \
+  uint32_t version; /* KG_TABLES_VERSION */                                                        \
+  const char *name, *summary;                                                                      \
+  int type_count;                                                                                  \
+  const kg_type_param *types; /* key order */                                                      \
+  int const_count;                                                                                 \
+  const kg_const_param *consts; /* key order, then the fixed ones */                               \
+  int dim_count;                                                                                   \
+  const char *const *dims;                                                                         \
+  int scalar_count;                                                                                \
+  const kg_scalar_param *scalars;                                                                  \
+  int arg_count;                                                                                   \
+  const kg_arg *args; /* inputs, then outputs */                                                   \
+  int require_count;                                                                               \
+  const kg_expr *require;
 
 typedef struct kg_kernel {
   KG_KERNEL_MEMBERS
@@ -289,14 +301,18 @@ kg_status kg_instance_name(const kg_instance *instance, char name[KG_NAME_BYTES]
 kg_status kg_instance_text(const kg_instance *instance, const kg_port *port, char **text,
                            size_t *bytes, kg_error *error);
 
-typedef union kg_scalar { float f32; int32_t i32; uint32_t u32; } kg_scalar;
+typedef union kg_scalar {
+  float f32;
+  int32_t i32;
+  uint32_t u32;
+} kg_scalar;
 
 typedef struct kg_call {
   const kg_kernel *kernel;
   const kg_tensor *tensors; /* kernel->arg_count of them, inputs then outputs */
   const kg_scalar *scalars; /* kernel->scalar_count */
-  const int64_t
-      *consts; /* kernel->const_count; fixed ones are ignored.  NULL: the default of each */
+  /* kernel->const_count; fixed ones are ignored.  NULL: the default of each */
+  const int64_t *consts;
 } kg_call;
 
 /* Checks the call against the specification, chooses the port, compiles it or takes it from the
@@ -308,7 +324,9 @@ kg_status kg_launch(kg_device *device, const kg_call *call);
 /* As kg_launch, but only as far as the compiled object: warms the cache. */
 kg_status kg_prepare(kg_device *device, const kg_instance *instance);
 
-typedef struct kg_cache_stats { uint64_t hits, misses, entries, bytes; } kg_cache_stats;
+typedef struct kg_cache_stats {
+  uint64_t hits, misses, entries, bytes;
+} kg_cache_stats;
 kg_cache_stats kg_device_cache_stats(const kg_device *device);
 
 #ifdef __cplusplus

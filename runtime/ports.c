@@ -21,10 +21,10 @@ static unsigned wave_bit(int wave) { return wave == 32 ? KG_WAVE32 : wave == 64 
 
 static const char *waves_text(unsigned waves) {
   switch (waves) {
-    case KG_WAVE32: return "32 lanes only";
-    case KG_WAVE64: return "64 lanes only";
-    case KG_WAVE32 | KG_WAVE64: return "32 or 64 lanes";
-    default: return "no width at all";
+  case KG_WAVE32: return "32 lanes only";
+  case KG_WAVE64: return "64 lanes only";
+  case KG_WAVE32 | KG_WAVE64: return "32 or 64 lanes";
+  default: return "no width at all";
   }
 }
 

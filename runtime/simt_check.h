@@ -61,11 +61,11 @@ typedef struct kg_simt_witness {
 typedef struct kg_simt_finding {
   kg_simt_class class_;
   char kernel[128];
-  int wave;               /* lanes of a wave */
-  char sentence[1024];    /* all of it in words, with the kernel's name and the lines */
-  int witness_count;      /* 0 to 2: a race has two, what is found at the launch's end none */
+  int wave;            /* lanes of a wave */
+  char sentence[1024]; /* all of it in words, with the kernel's name and the lines */
+  int witness_count;   /* 0 to 2: a race has two, what is found at the launch's end none */
   kg_simt_witness witness[2];
-  uint64_t times;         /* how often it was met: later ones at the same lines are not listed */
+  uint64_t times; /* how often it was met: later ones at the same lines are not listed */
 } kg_simt_finding;
 
 /* The findings of this thread's last launch on the device: their number, and *findings (may be

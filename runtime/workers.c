@@ -49,8 +49,10 @@ static void start_helpers(kg_workers *w) {
   for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&held, faults[i]);
   pthread_sigmask(SIG_SETMASK, &held, &before);
   while (w->started < w->wanted) {
-    if (pthread_create(&w->helpers[w->started], NULL, help, w)) w->wanted = w->started;
-    else w->started++;
+    if (pthread_create(&w->helpers[w->started], NULL, help, w))
+      w->wanted = w->started;
+    else
+      w->started++;
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -68,8 +68,10 @@ static kg_status tensor_make(kg_device *device, Tensor *t, const char *name, kg_
   }
   t->size = (size_t)t->host.count * kg_dtype_bytes(dtype);
   t->bytes = zeros(t->size, 1);
-  if (dtype == KG_U32) t->host.whole = zeros((size_t)t->host.count, sizeof(int64_t));
-  else t->host.real = zeros((size_t)t->host.count, sizeof(double));
+  if (dtype == KG_U32)
+    t->host.whole = zeros((size_t)t->host.count, sizeof(int64_t));
+  else
+    t->host.real = zeros((size_t)t->host.count, sizeof(double));
   void *data = NULL;
   const kg_status s = kg_device_alloc(device, t->size, &data);
   t->device = kg_tensor_of(device, data, dtype, rank, shape);
@@ -94,9 +96,12 @@ static double element(const Tensor *t, int64_t i) {
 /* Rounds the host's values to the dtype, as the reference is to read them, and uploads. */
 static kg_status tensor_upload(kg_device *device, Tensor *t) {
   for (int64_t i = 0; i < t->host.count; i++) {
-    if (t->device.dtype == KG_BF16) ((uint16_t *)t->bytes)[i] = kg_bf16_from_f64(t->host.real[i]);
-    else if (t->device.dtype == KG_F32) ((float *)t->bytes)[i] = (float)t->host.real[i];
-    else ((uint32_t *)t->bytes)[i] = (uint32_t)t->host.whole[i];
+    if (t->device.dtype == KG_BF16)
+      ((uint16_t *)t->bytes)[i] = kg_bf16_from_f64(t->host.real[i]);
+    else if (t->device.dtype == KG_F32)
+      ((float *)t->bytes)[i] = (float)t->host.real[i];
+    else
+      ((uint32_t *)t->bytes)[i] = (uint32_t)t->host.whole[i];
     if (t->host.real) t->host.real[i] = element(t, i);
   }
   return kg_device_upload(device, t->device.data, t->bytes, t->size);

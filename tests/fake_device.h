@@ -145,8 +145,10 @@ static void fake_write(void *data, size_t i, kg_dtype dtype, double x) {
   char *const at = (char *)data + i * kg_dtype_bytes(dtype);
   const float f = (float)x;
   const uint16_t half = dtype == KG_F16 ? kg_f16_from_f64(x) : kg_bf16_from_f64(x);
-  if (dtype == KG_F32) memcpy(at, &f, 4);
-  else memcpy(at, &half, 2);
+  if (dtype == KG_F32)
+    memcpy(at, &f, 4);
+  else
+    memcpy(at, &half, 2);
 }
 
 /* The entry's parameters, as a C compiler lays them out. */
@@ -204,16 +206,13 @@ static kg_device *fake_device(int wave) {
 
 /* ---- the kernel: y = x * weight * scale + shift, sum of each row ---------------------------- */
 
-#define STEPS(...) \
+#define STEPS(...)                                                                                 \
   (const kg_step[]) { __VA_ARGS__ }
-#define EXPR(words, ...) \
-  { words, (int)(sizeof(STEPS(__VA_ARGS__)) / sizeof(kg_step)), STEPS(__VA_ARGS__) }
-#define VAR(n) \
-  { KG_OP_VAR, n }
-#define INT(n) \
-  { KG_OP_INT, n }
-#define OP(name) \
-  { KG_OP_##name, 0 }
+#define EXPR(words, ...)                                                                           \
+  {words, (int)(sizeof(STEPS(__VA_ARGS__)) / sizeof(kg_step)), STEPS(__VA_ARGS__)}
+#define VAR(n) {KG_OP_VAR, n}
+#define INT(n) {KG_OP_INT, n}
+#define OP(name) {KG_OP_##name, 0}
 
 enum { ROWS, D, LAYOUT, FLAG, THREADS, SCALE, SHIFT }; /* variables of the expressions */
 
@@ -231,8 +230,8 @@ static const kg_arg scale_args[] = {
     {"weight", false, 1, 0, 1, (const kg_expr[]){EXPR("D", VAR(D))}, 0},
     {"y", true, 0, 0, 2, (const kg_expr[]){EXPR("rows", VAR(ROWS)), EXPR("D", VAR(D))}, 0},
     {"sum", true, -1, KG_F32, 1,
-     (const kg_expr[]){
-         EXPR("min(rows, rows * 1)", VAR(ROWS), VAR(ROWS), INT(1), OP(MUL), OP(MIN))}, 0},
+     (const kg_expr[]){EXPR("min(rows, rows * 1)", VAR(ROWS), VAR(ROWS), INT(1), OP(MUL), OP(MIN))},
+     0},
 };
 static const kg_expr scale_require[] = {EXPR("D >= 1", VAR(D), INT(1), OP(GE))};
 
@@ -255,14 +254,23 @@ static const KernelPorts scale_ports = {
     .why = {.cuda = "the graph is as fast"},
 };
 
-#define SCALE_KERNEL(ports_)                                                                \
-  {                                                                                         \
-    .version = KG_TABLES_VERSION, .name = "scale_rows", .summary = "Scales rows.",          \
-    .type_count = 2, .types = scale_types,                                                  \
-    .const_count = 3, .consts = scale_consts, .dim_count = 2, .dims = scale_dims,           \
-    .scalar_count = 2, .scalars = scale_scalars, .arg_count = 4, .args = scale_args,        \
-    .require_count = 1, .require = scale_require, .ports = ports_                           \
-  }
+#define SCALE_KERNEL(ports_)                                                                       \
+  {.version = KG_TABLES_VERSION,                                                                   \
+   .name = "scale_rows",                                                                           \
+   .summary = "Scales rows.",                                                                      \
+   .type_count = 2,                                                                                \
+   .types = scale_types,                                                                           \
+   .const_count = 3,                                                                               \
+   .consts = scale_consts,                                                                         \
+   .dim_count = 2,                                                                                 \
+   .dims = scale_dims,                                                                             \
+   .scalar_count = 2,                                                                              \
+   .scalars = scale_scalars,                                                                       \
+   .arg_count = 4,                                                                                 \
+   .args = scale_args,                                                                             \
+   .require_count = 1,                                                                             \
+   .require = scale_require,                                                                       \
+   .ports = ports_}
 
 static const kg_kernel scale_kernel = SCALE_KERNEL(&scale_ports);
 

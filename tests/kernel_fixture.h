@@ -71,8 +71,10 @@ static inline void done(Ready *r) {
 static inline void complain(const Ready *r, const Trial *t, const char *device,
                             const char *instance, int number) {
   print_error("%s, case %d, %s: ", instance, number + 1, device);
-  if (t->status != KG_OK) print_error("%s\n", t->message);
-  else if (t->judgement) print_error("%s\n", t->judgement);
+  if (t->status != KG_OK)
+    print_error("%s\n", t->message);
+  else if (t->judgement)
+    print_error("%s\n", t->judgement);
   for (int o = 0; o < t->output_count; o++)
     if (t->outputs[o].why)
       print_error("%s: %s\n", r->kernel->args[r->kernel->input_count + o].name, t->outputs[o].why);
@@ -122,7 +124,12 @@ static inline int cases_wrong(const Ready *r, bool (*which)(const Kernel *, cons
 
 /* ---- launches on data of the test's own ------------------------------------------------------ */
 
-typedef struct Data { kg_dtype dtype; int rank; int64_t shape[4]; void *bytes; } Data;
+typedef struct Data {
+  kg_dtype dtype;
+  int rank;
+  int64_t shape[4];
+  void *bytes;
+} Data;
 
 static inline size_t data_bytes(const Data *d) {
   size_t n = kg_dtype_bytes(d->dtype);

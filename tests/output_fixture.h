@@ -70,7 +70,8 @@ static inline void fx_scale(Fixture *f) {
   k->room->scalars[1] = (kg_scalar_param){"shift", KG_I32};
   k->room->scalars[2] = (kg_scalar_param){"seed", KG_U32};
   const kg_expr rows = expr_var(f->a, &k->model, KG_DIM, 0),
-                d = expr_var(f->a, &k->model, KG_DIM, 1), odd = expr_var(f->a, &k->model, KG_DIM, 2), one = expr_int(f->a, 1),
+                d = expr_var(f->a, &k->model, KG_DIM, 1),
+                odd = expr_var(f->a, &k->model, KG_DIM, 2), one = expr_int(f->a, 1),
                 threads = expr_var(f->a, &k->model, KG_CONST, 2);
   k->arg_count = 4, k->input_count = 2;
   k->room->args[0] = (kg_arg){.name = "x", .type = 0, .rank = 2, .shape = fx_shape(f, rows, d)};
@@ -82,8 +83,8 @@ static inline void fx_scale(Fixture *f) {
                .output = true,
                .rank = 2,
                .shape = fx_shape(f, rows, fx_op(f, k, KG_OP_MUL, expr_int(f->a, 2), d))};
-  k->room->args[3] = (kg_arg){
-      .name = "weights", .type = 1, .output = true, .rank = 1, .shape = fx_shape(f, d, d)};
+  k->room->args[3] =
+      (kg_arg){.name = "weights", .type = 1, .output = true, .rank = 1, .shape = fx_shape(f, d, d)};
   k->groups[0] = rows, k->groups[1] = fx_op(f, k, KG_OP_CEIL_DIV, d, threads), k->groups[2] = one;
   k->threads[0] = threads, k->threads[1] = one, k->threads[2] = one;
   k->stated_count = 1, k->require_count = 2; /* and the range of odd */

@@ -77,10 +77,10 @@ static inline kg_status try_launch(Bench *bench, const kg_grid *grid, const void
                                    &bench->error);
 }
 
-#define LAUNCH(bench, groups, threads, args)                                                      \
-  do {                                                                                            \
-    const kg_grid grid_ = {{(groups), 1, 1}, {(threads), 1, 1}, 0};                               \
-    if (try_launch(bench, &grid_, &(args), sizeof(args))) fail_msg("%s", (bench)->error.message); \
+#define LAUNCH(bench, groups, threads, args)                                                       \
+  do {                                                                                             \
+    const kg_grid grid_ = {{(groups), 1, 1}, {(threads), 1, 1}, 0};                                \
+    if (try_launch(bench, &grid_, &(args), sizeof(args))) fail_msg("%s", (bench)->error.message);  \
   } while (0)
 
 static const int widths[] = {32, 64};
@@ -88,11 +88,11 @@ static const int widths[] = {32, 64};
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-#define HEAD                                                                                  \
-  "typedef float f32; typedef int i32; typedef unsigned int u32; typedef unsigned long long " \
+#define HEAD                                                                                       \
+  "typedef float f32; typedef int i32; typedef unsigned int u32; typedef unsigned long long "      \
   "u64;\n"
-#define KERNEL(name, parameters, body)                                               \
-  HEAD "extern \"C\" __global__ void __launch_bounds__(1024)\n" #name "(" parameters \
+#define KERNEL(name, parameters, body)                                                             \
+  HEAD "extern \"C\" __global__ void __launch_bounds__(1024)\n" #name "(" parameters               \
        ") {\n#line 1 \"" #name ".kc\"\n" body "}\n"
 
 #endif

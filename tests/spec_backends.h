@@ -6,9 +6,9 @@
 
 #include "passes.h"
 
-static const char *metal_reserved[] = { "half", "kernel", "thread", "threadgroup" };
-static const char *cuda_reserved[] = { "half", "threadIdx" };
-static const char *hip_reserved[] = { "half", "hipLaunchKernel" };
+static const char *metal_reserved[] = {"half", "kernel", "thread", "threadgroup"};
+static const char *cuda_reserved[] = {"half", "threadIdx"};
+static const char *hip_reserved[] = {"half", "hipLaunchKernel"};
 
 static const Backend spec_metal = {
     .name = "metal",
@@ -22,14 +22,28 @@ static const Backend spec_metal = {
     .reserved_count = 4,
 };
 static const Backend spec_cuda = {
-  .name = "cuda", .title = "CUDA", .slot = "cuda", .extension = "cu", .waves = 1, .order = 2,
-  .limits = { .shared = 49152 }, .reserved = cuda_reserved, .reserved_count = 2,
+    .name = "cuda",
+    .title = "CUDA",
+    .slot = "cuda",
+    .extension = "cu",
+    .waves = 1,
+    .order = 2,
+    .limits = {.shared = 49152},
+    .reserved = cuda_reserved,
+    .reserved_count = 2,
 };
 static const Backend spec_hip = {
-  .name = "hip", .title = "HIP", .slot = "rocm", .extension = "hip", .waves = 3, .order = 3,
-  .limits = { .shared = 65536, .threads = 512 }, .reserved = hip_reserved, .reserved_count = 2,
+    .name = "hip",
+    .title = "HIP",
+    .slot = "rocm",
+    .extension = "hip",
+    .waves = 3,
+    .order = 3,
+    .limits = {.shared = 65536, .threads = 512},
+    .reserved = hip_reserved,
+    .reserved_count = 2,
 };
-static const Backend *const spec_backends[] = { &spec_metal, &spec_cuda, &spec_hip };
+static const Backend *const spec_backends[] = {&spec_metal, &spec_cuda, &spec_hip};
 enum { SPEC_BACKENDS = 3 };
 
 #endif

@@ -82,7 +82,7 @@ typedef struct Loaded {
 } Loaded;
 
 static inline Loaded load(const char *path) {
-  Loaded l = { .a = arena_new() };
+  Loaded l = {.a = arena_new()};
   l.d = diags_new(l.a);
   Words words;
   words_load(l.a, &words, arena_printf(l.a, "%s/templates", root), l.d);

@@ -16,7 +16,11 @@ static inline double chi_square_limit(double freedom) {
   return freedom * pow(1 - a + ONE_IN_A_MILLION * sqrt(a), 3);
 }
 
-typedef struct Fit { double statistic, limit; int freedom; bool left; } Fit;
+typedef struct Fit {
+  double statistic, limit;
+  int freedom;
+  bool left;
+} Fit;
 
 /* observed: how often each of `count` outcomes came in `draws` draws; law: their probabilities,
 ** which sum to 1.  Neighbouring outcomes are pooled until at least 10 are expected.  left: an

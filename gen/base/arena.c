@@ -192,7 +192,7 @@ void buf_printf(Buf *b, const char *format, ...) {
 void buf_free(Buf *b) {
   spoil(b->s, b->cap);
   free(b->s);
-  *b = (Buf){ 0 };
+  *b = (Buf){0};
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -253,11 +253,16 @@ char *file_read(Arena *a, const char *path, size_t *len, const char **why) {
   }
   struct stat st;
   char *bytes = NULL;
-  if (fstat(fd, &st) != 0) *why = reason_of(errno);
-  else if (S_ISDIR(st.st_mode)) *why = "is a directory";
-  else if (!S_ISREG(st.st_mode)) *why = "is not a regular file";
-  else if (st.st_size > FILE_LIMIT) *why = "larger than 16 MiB";
-  else bytes = read_all(a, fd, (size_t)st.st_size, len, why);
+  if (fstat(fd, &st) != 0)
+    *why = reason_of(errno);
+  else if (S_ISDIR(st.st_mode))
+    *why = "is a directory";
+  else if (!S_ISREG(st.st_mode))
+    *why = "is not a regular file";
+  else if (st.st_size > FILE_LIMIT)
+    *why = "larger than 16 MiB";
+  else
+    bytes = read_all(a, fd, (size_t)st.st_size, len, why);
   close(fd);
   return bytes;
 }

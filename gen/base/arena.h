@@ -36,7 +36,10 @@ void *arena_grow(Arena *a, void *list, int count, int *room, size_t size);
   ((list) = arena_grow(a, (list), (count), &(room), sizeof *(list)))
 
 /* growing text; s is NUL-terminated once anything was put */
-typedef struct Buf { char *s; size_t len, cap; } Buf;
+typedef struct Buf {
+  char *s;
+  size_t len, cap;
+} Buf;
 void buf_put(Buf *b, const char *s, size_t len);
 void buf_puts(Buf *b, const char *s);
 void buf_printf(Buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -16,7 +16,7 @@ typedef struct DiagRow {
 } DiagRow;
 
 static const DiagRow rows[DIAG_CODES] = {
-#define DIAG(code, name, severity, wording) [name] = { #code, severity, wording },
+#define DIAG(code, name, severity, wording) [name] = {#code, severity, wording},
 #include "base/diag.def"
 #undef DIAG
 };
@@ -65,7 +65,7 @@ void diag_add(Diags *d, Place at, DiagCode code, ...) {
   const int len = vasprintf(&text, rows[code].wording, args);
   va_end(args);
   if (len < 0) exhausted("the text of %s", rows[code].code);
-  Diag new = { .at = at, .code = code, .text = text, .serial = d->count };
+  Diag new = {.at = at, .code = code, .text = text, .serial = d->count};
   d->last = NULL;
   if (!is_known(d, &new)) {
     GROW(d->a, d->list, d->count, d->room);
@@ -87,7 +87,7 @@ static void add_lines(Diags *d, const char *text) {
   char *s = arena_alloc(d->a, more->len + add + 1);
   if (more->len) memcpy(s, more->s, more->len);
   memcpy(s + more->len, text, add);
-  *more = (Buf){ .s = s, .len = more->len + add };
+  *more = (Buf){.s = s, .len = more->len + add};
 }
 
 void diag_source(Diags *d, const char *source_line, int col) {
@@ -160,8 +160,8 @@ const char *nearest_name(const char *word, const char *const *names, int n) {
   const size_t len = strlen(word);
   const char *near = NULL;
   int least = KG_NAME_EDIT * (int)(len <= 3   ? 1
-                           : len <= 6 ? 2
-                                      : len / 3) +
+                                   : len <= 6 ? 2
+                                              : len / 3) +
               1; /* more than a third changed is another word */
   for (int i = 0; i < n; i++) {
     const size_t other = strlen(names[i]);

@@ -14,7 +14,10 @@ typedef enum DiagCode {
 } DiagCode;
 
 /* line, col from 1; 0: not known */
-typedef struct Place { const char *file; int line, col; } Place;
+typedef struct Place {
+  const char *file;
+  int line, col;
+} Place;
 
 typedef struct Diags Diags;
 Diags *diags_new(Arena *a);

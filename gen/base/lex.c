@@ -35,8 +35,10 @@ static const char *comment_end(const char *s, const char *end) {
 static const char *quoted_end(const char *s, const char *end) {
   const char quote = *s++;
   for (; s < end && *s != '\n'; s++) {
-    if (*s == '\\' && s + 1 < end) s++;
-    else if (*s == quote) return s + 1;
+    if (*s == '\\' && s + 1 < end)
+      s++;
+    else if (*s == quote)
+      return s + 1;
   }
   return s < end ? s : end;
 }

@@ -14,7 +14,12 @@ typedef enum TokenKind {
   TOK_PUNCT,
   TOK_DIRECTIVE
 } TokenKind;
-typedef struct Token { TokenKind kind; const char *s; int len; int line; } Token;
+typedef struct Token {
+  TokenKind kind;
+  const char *s;
+  int len;
+  int line;
+} Token;
 /* The tokens of text cover it entirely. */
 Token *lex(Arena *a, const char *text, size_t len, int *count);
 bool token_is(const Token *t, const char *s);

@@ -10,18 +10,18 @@
 enum { EXIT_FINE = 0, EXIT_FINDINGS = 1, EXIT_USAGE = 2 };
 
 typedef struct OptionRow {
-  char letter;           /* 0: long name only */
-  const char *name;      /* "file"; NULL ends the table */
-  const char *value;     /* how help calls its value ("FILE"); NULL: a flag */
-  const char *help;      /* one line */
+  char letter;       /* 0: long name only */
+  const char *name;  /* "file"; NULL ends the table */
+  const char *value; /* how help calls its value ("FILE"); NULL: a flag */
+  const char *help;  /* one line */
 } OptionRow;
 
 typedef struct Command {
-  const char *name;      /* "check"; "" for the command without a name */
-  const char *operands;  /* for help: "KERNEL [TYPE=DTYPE...]", or "" */
-  const char *summary;   /* one line */
-  const char *more;      /* further help, whole lines, or NULL */
-  const OptionRow *rows; /* --help is added to every table */
+  const char *name;               /* "check"; "" for the command without a name */
+  const char *operands;           /* for help: "KERNEL [TYPE=DTYPE...]", or "" */
+  const char *summary;            /* one line */
+  const char *more;               /* further help, whole lines, or NULL */
+  const OptionRow *rows;          /* --help is added to every table */
   int operands_min, operands_max; /* max -1: any number */
 } Command;
 

@@ -39,8 +39,10 @@ const char *text_tokens(Arena *a, const char *text) {
   Buf out = {0};
   const Token *t = lex(a, text, strlen(text), &count);
   for (int i = 0; i < count; i++) {
-    if (t[i].kind == TOK_DIRECTIVE) put_directive(a, &out, &t[i]);
-    else if (!is_gap(&t[i])) buf_printf(&out, "%.*s\n", t[i].len, t[i].s);
+    if (t[i].kind == TOK_DIRECTIVE)
+      put_directive(a, &out, &t[i]);
+    else if (!is_gap(&t[i]))
+      buf_printf(&out, "%.*s\n", t[i].len, t[i].s);
   }
   const char *s = arena_strndup(a, out.s ? out.s : "", out.len);
   buf_free(&out);

@@ -68,8 +68,10 @@ static const char *choice_text(Check *c, const kg_instance *x, const kg_instance
     if (x->consts[i] != first->consts[i]) {
       const bool is_bool = c->k->consts[i].is_bool;
       buf_printf(&b, "%s%s is ", b.len ? ", " : "", c->k->consts[i].name);
-      if (is_bool) buf_puts(&b, x->consts[i] ? "true" : "false");
-      else buf_printf(&b, "%lld", (long long)x->consts[i]);
+      if (is_bool)
+        buf_puts(&b, x->consts[i] ? "true" : "false");
+      else
+        buf_printf(&b, "%lld", (long long)x->consts[i]);
     }
   if (wave != first_wave) buf_printf(&b, "%sWAVE is %d", b.len ? ", " : "", wave);
   const char *s = b.len ? arena_strdup(c->a, b.s) : NULL;
@@ -157,13 +159,17 @@ static bool check_all(Check *c, Gathered *g, const kg_instance *instances, int c
     const int types = differs >= 0 ? 0 : g->choice_count++;
     if (differs == -1) g->choices[types] = x;
     Variant *v = variant_make(c, x, first, wave, wave, types);
-    if (own) apart[apart_count++] = v;
-    else together[together_count++] = v;
+    if (own)
+      apart[apart_count++] = v;
+    else
+      together[together_count++] = v;
   }
   if (waves == 3) {
     Variant *v = variant_make(c, first, first, 64, 32, 0);
-    if (items_name(c, "WAVE")) apart[apart_count++] = v;
-    else together[together_count++] = v;
+    if (items_name(c, "WAVE"))
+      apart[apart_count++] = v;
+    else
+      together[together_count++] = v;
   }
   if (!check_once(c, g, together, together_count)) return false;
   for (int i = 0; i < apart_count; i++) check_once(c, g, &apart[i], 1);

@@ -9,34 +9,40 @@
 ** (`group_sum_slot` for slot of group_sum). */
 typedef struct SharedArray {
   const char *name;
-  const char *own_name;   /* as declared */
-  const char *function;   /* NULL: declared in the body itself */
-  const char *type;       /* element, as written: "f32" */
-  const char *extent;     /* as written, with brackets: "[THREADS / WAVE]" */
+  const char *own_name; /* as declared */
+  const char *function; /* NULL: declared in the body itself */
+  const char *type;     /* element, as written: "f32" */
+  const char *extent;   /* as written, with brackets: "[THREADS / WAVE]" */
   Place at;
 } SharedArray;
 
 typedef struct LibFunction { /* a function, function template or struct of lib/..kc */
   const char *name, *file;
-  int line;                 /* of text's first line */
-  const char *text;         /* with the comment block right above it */
+  int line;         /* of text's first line */
+  const char *text; /* with the comment block right above it */
   bool is_type;
-  unsigned index_words;     /* what it and what it calls need, as (1u << IndexWord) */
-  int shared_count; int *shared; /* likewise: into Facts.shared */
+  unsigned index_words; /* what it and what it calls need, as (1u << IndexWord) */
+  int shared_count;
+  int *shared; /* likewise: into Facts.shared */
 } LibFunction;
 
-typedef struct Facts {      /* of one body, over all instances of the kernel */
-  const char *path;         /* of the body, as #line gives it */
-  const char *text; size_t len;
-  int lib_count; LibFunction *lib;       /* used ones, in an order that defines before use */
-  int shared_count; SharedArray *shared;
-  unsigned index_words;     /* used by the body or a library function it calls */
-  bool lane_ops, barriers;  /* used at all */
-  int overload_count; const char **overloads; /* functions of portable.h that are called, as its
+typedef struct Facts { /* of one body, over all instances of the kernel */
+  const char *path;    /* of the body, as #line gives it */
+  const char *text;
+  size_t len;
+  int lib_count;
+  LibFunction *lib; /* used ones, in an order that defines before use */
+  int shared_count;
+  SharedArray *shared;
+  unsigned index_words;    /* used by the body or a library function it calls */
+  bool lane_ops, barriers; /* used at all */
+  int overload_count;
+  const char **overloads;           /* functions of portable.h that are called, as its
                                               ** words name them: "load4(bf16)"; sorted */
-  uint32_t shared_bytes[WAVES];          /* the most over the instances */
-  uint32_t *instance_shared[WAVES];      /* by instance (kernel_instances order) */
-  const char *const *read_files; int read_count; /* body, libs, portable.h: for the depfile */
+  uint32_t shared_bytes[WAVES];     /* the most over the instances */
+  uint32_t *instance_shared[WAVES]; /* by instance (kernel_instances order) */
+  const char *const *read_files;
+  int read_count; /* body, libs, portable.h: for the depfile */
 } Facts;
 
 typedef struct Language Language; /* portable.h and lib/..kc, parsed once, and before all else */

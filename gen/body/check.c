@@ -69,8 +69,10 @@ static void check_conversion(Check *c, const Node *n, const Node *from, bool is_
     return; /* its literal was a fault already */
   if (!is_explicit) {
     FAULT(c, from->at, D_STORAGE_IMPLICIT, type_text(c, from), type_text(c, n));
-    if (from_storage) NOTE(c, "write f32(...) around it");
-    else NOTE(c, "say that it is rounded: T(f32) with the type's own name");
+    if (from_storage)
+      NOTE(c, "write f32(...) around it");
+    else
+      NOTE(c, "say that it is rounded: T(f32) with the type's own name");
     return;
   }
   int64_t value;

@@ -63,9 +63,7 @@ static const char *quoted(Arena *a, const char *s) {
   return close ? arena_strndup(a, open + 1, (size_t)(close - open - 1)) : "";
 }
 
-static bool starts(const char *s, const char *with) {
-  return strncmp(s, with, strlen(with)) == 0;
-}
+static bool starts(const char *s, const char *with) { return strncmp(s, with, strlen(with)) == 0; }
 
 /* Two pointers of which one says another address space than the other. */
 static bool mixes_spaces(const char *s) {
@@ -240,10 +238,6 @@ static int go_through(Check *c, Tree *t, bool errors) {
   return given;
 }
 
-int clang_errors(Check *c, Tree *t) {
-  return go_through(c, t, true);
-}
+int clang_errors(Check *c, Tree *t) { return go_through(c, t, true); }
 
-void clang_warnings(Check *c, Tree *t) {
-  go_through(c, t, false);
-}
+void clang_warnings(Check *c, Tree *t) { go_through(c, t, false); }

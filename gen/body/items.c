@@ -116,8 +116,10 @@ static void split(Language *l, const Source *s, Diags *d) {
       i++;
       continue;
     }
-    if (name < 0) source_fault(l->a, s, &t[i], D_LIB_ITEM, d);
-    else add_item(l, s, comment_above(t, i, least), name, last, is_type);
+    if (name < 0)
+      source_fault(l->a, s, &t[i], D_LIB_ITEM, d);
+    else
+      add_item(l, s, comment_above(t, i, least), name, last, is_type);
     i = least = last + 1;
   }
 }
@@ -184,7 +186,9 @@ void items_load(Language *l, const char *templates, Diags *d) {
 }
 
 /* An item on the way down, and which of its mentions comes next. */
-typedef struct Step { int item, next; } Step;
+typedef struct Step {
+  int item, next;
+} Step;
 
 /* An item after those that it names.  A list stands in for the stack: a library may name from item
 ** to item as long as it likes. */

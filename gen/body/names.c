@@ -127,7 +127,8 @@ static void check_operation(Check *c, const Node *n) {
       break;
     default:
       if (!is_comparison(n->op)) break;
-      if (ask & ASK_LANE && (full || last)) width_fault(c, literal, v, "WAVE or WAVE - 1");
+      if (ask & ASK_LANE && (full || last))
+        width_fault(c, literal, v, "WAVE or WAVE - 1");
       else if (ask & ASK_THREAD && (v == 32 || v == 31))
         width_fault(c, literal, v, "wave_index == 0, or WAVE");
     }

@@ -29,9 +29,7 @@ bool is_cast(const Node *n) {
          n->kind == CXCursor_CXXStaticCastExpr;
 }
 
-const Node *cast_operand(const Node *n) {
-  return only_expression(n);
-}
+const Node *cast_operand(const Node *n) { return only_expression(n); }
 
 const Node *node_strip_casts(const Node *n) {
   for (n = node_strip(n); n && is_cast(n);) {
@@ -46,9 +44,7 @@ bool is_storage(enum CXTypeKind k) {
   return k == CXType_Half || k == CXType_Float16 || k == CXType_BFloat16;
 }
 
-bool is_pointer(const Node *n) {
-  return n->canonical == CXType_Pointer;
-}
+bool is_pointer(const Node *n) { return n->canonical == CXType_Pointer; }
 
 unsigned type_space(CXType pointee) {
   return clang_getAddressSpace(clang_getCanonicalType(pointee));
@@ -150,8 +146,10 @@ static bool constant_of(Check *c, const Node *n, int wave, int64_t *value) {
   }
   if (n->kind == CXCursor_UnaryExpr) return size_of(c, n, value);
   if (n->kind == CXCursor_DeclRefExpr && n->decl) {
-    if (n->decl->kind == DECL_WAVE) *value = wave;
-    else if (n->decl->kind == DECL_CONSTANT) *value = c->consts[n->decl->index];
+    if (n->decl->kind == DECL_WAVE)
+      *value = wave;
+    else if (n->decl->kind == DECL_CONSTANT)
+      *value = c->consts[n->decl->index];
     else
       return variable_constant(c, n->decl, wave, value);
     return true;

@@ -26,7 +26,7 @@ typedef struct Range {
 } Range; /* known: not just "any value"; sized: made of dims or groups */
 
 typedef struct Ranged {
-  int turn; /* Check.turn that all this holds for */
+  int turn;                                              /* Check.turn that all this holds for */
   enum { RANGE_UNKNOWN, RANGE_OPEN, RANGE_FOUND } state; /* OPEN: under way, so made of itself */
   Range range;
   enum { INDEX_UNKNOWN, INDEX_FINE, INDEX_REPORTED } index;
@@ -97,7 +97,8 @@ static Range expr_range(const Check *c, const kg_expr *e) {
   for (int i = 0; i < e->count; i++) {
     const kg_step s = e->steps[i];
     Range r = {(double)s.value, (double)s.value, true, false};
-    if (s.op == KG_OP_VAR) r = symbol_range(c, (int)s.value);
+    if (s.op == KG_OP_VAR)
+      r = symbol_range(c, (int)s.value);
     else if (s.op != KG_OP_INT) {
       n -= kg_ops[s.op].takes;
       r = operator_range((kg_op)s.op, &stack[n]);
@@ -182,11 +183,14 @@ static void narrow(Check *c, Range *r, const Node *cond, const Decl *d, bool hol
          : op == CXBinaryOperator_EQ ? CXBinaryOperator_NE
                                      : CXBinaryOperator_EQ;
   double most;
-  if (op == CXBinaryOperator_LT) most = other.high - 1;
-  else if (op == CXBinaryOperator_LE || op == CXBinaryOperator_EQ) most = other.high;
+  if (op == CXBinaryOperator_LT)
+    most = other.high - 1;
+  else if (op == CXBinaryOperator_LE || op == CXBinaryOperator_EQ)
+    most = other.high;
   else if (op == CXBinaryOperator_NE && d->loop && holds)
     most = other.high - 1; /* for (i = 0; i != n; i++) */
-  else return;
+  else
+    return;
   if (most < r->high || !r->known) {
     if (most < r->high) r->high = most > 0 ? most : 0;
     r->known = r->known || other.known;
@@ -203,8 +207,10 @@ static bool within(const Node *n, const Node *outer) {
 static void narrow_by_place(Check *c, Range *r, const Node *use, const Decl *d) {
   for (const Node *n = use, *up = use->parent; up; n = up, up = up->parent) {
     if (up->kind == CXCursor_IfStmt && up->cond) {
-      if (up->body && within(use, up->body)) narrow(c, r, up->cond, d, true);
-      else if (up->step && within(use, up->step)) narrow(c, r, up->cond, d, false);
+      if (up->body && within(use, up->body))
+        narrow(c, r, up->cond, d, true);
+      else if (up->step && within(use, up->step))
+        narrow(c, r, up->cond, d, false);
     }
     if ((up->kind == CXCursor_ForStmt || up->kind == CXCursor_WhileStmt) && up->cond && up->body &&
         n == up->body)
@@ -237,19 +243,17 @@ static Range variable_range(Check *c, const Node *n, const Decl *d) {
           (step->op == CXUnaryOperator_PostDec || step->op == CXUnaryOperator_PreDec)) ||
          (step->kind == CXCursor_CompoundAssignOperator && step->op != CXBinaryOperator_AddAssign &&
           step->op != CXBinaryOperator_MulAssign && step->op != CXBinaryOperator_ShlAssign));
-    if (down) r = from;
-    else r.low = from.low;
+    if (down)
+      r = from;
+    else
+      r.low = from.low;
   }
   if (!d->changed) narrow_by_place(c, &r, n, d);
   return r;
 }
 
-static bool is_32(enum CXTypeKind k) {
-  return k == CXType_UInt || k == CXType_Int;
-}
-static double most_of(enum CXTypeKind k) {
-  return k == CXType_Int ? I32_MOST : U32_MOST;
-}
+static bool is_32(enum CXTypeKind k) { return k == CXType_UInt || k == CXType_Int; }
+static double most_of(enum CXTypeKind k) { return k == CXType_Int ? I32_MOST : U32_MOST; }
 
 static Range combine(const Node *n, Range a, Range b, double low, double high) {
   Range r = {low, high, a.known && b.known, a.sized || b.sized};
@@ -324,8 +328,7 @@ static Range new_range(Check *c, const Node *n) {
   }
   if (n->kind == CXCursor_BinaryOperator && n->count == 2) return operation_range(c, n);
   if (n->kind == CXCursor_ConditionalOperator && n->count == 3) {
-    if (node_constant(c, n->child[0], c->wave, &value))
-      return range_of(c, n->child[value ? 1 : 2]);
+    if (node_constant(c, n->child[0], c->wave, &value)) return range_of(c, n->child[value ? 1 : 2]);
     const Range a = range_of(c, n->child[1]), b = range_of(c, n->child[2]);
     return combine(n, a, b, a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high);
   }

@@ -44,7 +44,7 @@ struct Language {
   Source *sources; /* lib/..kc, by name */
   int item_count, item_room;
   Item *items;
-  Words words; /* of portable.h */
+  Words words;        /* of portable.h */
   struct Read *reads; /* bodies read already */
 };
 
@@ -111,7 +111,7 @@ typedef struct Node {
   unsigned char level; /* of a condition: how much it differs (uniform.c) */
   int header;          /* how many children stand in the parentheses of if, while, switch */
   struct Node *init, *cond, *step, *body; /* of loops and branches; body: then; step: else */
-  struct Ranged *ranged; /* what range.c found of it; NULL: not asked for yet */
+  struct Ranged *ranged;                  /* what range.c found of it; NULL: not asked for yet */
 } Node;
 
 typedef struct Function {
@@ -126,10 +126,10 @@ typedef struct Function {
   Decl **params;
   int slot_count; /* variables and parameters */
   int call_count, call_room;
-  struct Function **calls; /* each once */
-  unsigned index_words;    /* own */
-  bool lane_op, barrier;   /* after close_function: transitively */
-  bool open, closed;       /* on the way down, for recursion; been there */
+  struct Function **calls;             /* each once */
+  unsigned index_words;                /* own */
+  bool lane_op, barrier;               /* after close_function: transitively */
+  bool open, closed;                   /* on the way down, for recursion; been there */
   const struct Function *reached_from; /* shared.c: the last one whose calls were followed to it */
   struct Followed *followed;           /* uniform.c: with what it was followed already */
   struct Function *next;
@@ -162,10 +162,10 @@ typedef struct Tree {
   int chunk_count;
   Chunk *chunks;
   Function *functions, *last; /* the bodies, then all that they reach */
-  Decl **by_at;        /* declarations by offset, chained */
-  bool *item_used;     /* by number in Language.items */
-  bool cut;            /* nested too deep to be copied, and that was told */
-  bool unfollowed;     /* calls go in a circle or too deep, and that was told */
+  Decl **by_at;               /* declarations by offset, chained */
+  bool *item_used;            /* by number in Language.items */
+  bool cut;                   /* nested too deep to be copied, and that was told */
+  bool unfollowed;            /* calls go in a circle or too deep, and that was told */
 } Tree;
 
 /* ---- one body's reading ---------------------------------------------------------------------- */
@@ -199,7 +199,7 @@ typedef struct Check {
     DiagCode code;
     const char *file;
     int line, col;
-  } * seen;
+  } *seen;
   int missing_count, missing_room;
   const char **missing; /* words that the library lacks here, told once each */
   bool live;            /* the last fault was written, so notes may follow */
@@ -289,7 +289,7 @@ typedef struct Gathered {
   unsigned body_words;
   bool lane_ops, barriers;
   bool *overload_used; /* by number in Language.words.overloads */
-  int choice_count;          /* of types, in the order of instances; as many as instances at most */
+  int choice_count;    /* of types, in the order of instances; as many as instances at most */
   const kg_instance **choices; /* the first instance of each */
 } Gathered;
 
@@ -318,7 +318,7 @@ bool node_constant(Check *c, const Node *n, int wave,
 const char *node_number(const Check *c, const Node *n); /* a literal as written */
 /* f16, bf16, and (Half) those that portable.h does not declare */
 bool is_storage(enum CXTypeKind k);
-bool is_cast(const Node *n);                            /* an explicit one */
+bool is_cast(const Node *n); /* an explicit one */
 const Node *cast_operand(const Node *n);
 bool is_pointer(const Node *n);
 unsigned type_space(CXType pointee);

@@ -139,9 +139,11 @@ static bool before(const Check *c, const Array *x, const Array *y) {
 
 /* What else has the name in the entry. */
 static const char *holder(const Check *c, const Gathered *g, int array, const char *name) {
-  static const char *const kinds[KG_SYMBOL_KINDS] = {
-      [KG_DIM] = "a dim", [KG_CONST] = "a constant", [KG_SCALAR] = "a scalar",
-      [KG_INPUT] = "an argument", [KG_OUTPUT] = "an argument"};
+  static const char *const kinds[KG_SYMBOL_KINDS] = {[KG_DIM] = "a dim",
+                                                     [KG_CONST] = "a constant",
+                                                     [KG_SCALAR] = "a scalar",
+                                                     [KG_INPUT] = "an argument",
+                                                     [KG_OUTPUT] = "an argument"};
   const kg_symbol s = kg_symbol_named(&c->k->model, name);
   if (s.name && kinds[s.kind]) return kinds[s.kind];
   for (int i = 0; i < g->array_count; i++)

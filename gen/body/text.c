@@ -9,8 +9,7 @@
 #include <string.h>
 
 static int next_solid(const Token *t, int count, int i) {
-  for (i++; i < count && (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT); i++) {
-  }
+  for (i++; i < count && (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT); i++) {}
   return i;
 }
 
@@ -168,8 +167,10 @@ static void nest(Check *c, Nesting *n, const Token *before, const Token *t, cons
   if (is_head(t)) n->heads++;
   if (token_is(t, "(")) n->round++;
   if (token_is(t, ")") && n->round > 0) n->round--;
-  if (strchr(",;{}", *t->s)) n->signs = 0;
-  else if (is_sign(before, t)) n->signs++;
+  if (strchr(",;{}", *t->s))
+    n->signs = 0;
+  else if (is_sign(before, t))
+    n->signs++;
   if (token_is(t, "{")) {
     GROW(c->a, n->open, n->open_count, n->open_room);
     n->open[n->open_count++] = n->heads;
@@ -255,9 +256,12 @@ static bool is_array(const Token *t, int count, int at) {
   if (!token_is(&t[at], "[")) return false;
   int depth = 0;
   for (; at < count; at = token_from(t, count, at + 1)) {
-    if (token_is(&t[at], "[")) depth++;
-    else if (token_is(&t[at], "]")) depth--;
-    else if (depth == 0) return token_is(&t[at], ";");
+    if (token_is(&t[at], "["))
+      depth++;
+    else if (token_is(&t[at], "]"))
+      depth--;
+    else if (depth == 0)
+      return token_is(&t[at], ";");
   }
   return false;
 }

@@ -241,10 +241,14 @@ static void place_parts(Tree *t, Node *n) {
   for (int i = 0; i < n->count; i++) {
     Node *x = n->child[i];
     if (n->kind == CXCursor_ForStmt) {
-      if (x->at < semicolon[0]) n->init = x;
-      else if (x->at < semicolon[1]) n->cond = x;
-      else if (x->at < close) n->step = x;
-      else n->body = x;
+      if (x->at < semicolon[0])
+        n->init = x;
+      else if (x->at < semicolon[1])
+        n->cond = x;
+      else if (x->at < close)
+        n->step = x;
+      else
+        n->body = x;
     } else if (x->at < close) {
       n->cond = x;
       n->header = i + 1;
@@ -429,8 +433,10 @@ static Function *function_of(Copy *k, CXCursor cursor) {
   f->is_body = strcmp(f->name, "kg_body") == 0;
   f->variant = k->t->variants[0];
   f->is_instance = !clang_Cursor_isNull(clang_getSpecializedCursorTemplate(cursor));
-  if (k->t->last) k->t->last->next = f;
-  else k->t->functions = f;
+  if (k->t->last)
+    k->t->last->next = f;
+  else
+    k->t->functions = f;
   k->t->last = f;
   if (f->item >= 0) k->t->item_used[f->item] = true;
   if (f->item < 0 && !f->is_body) {
@@ -474,8 +480,10 @@ static void copy_functions(Check *c, Tree *t) {
 static void close_function(Check *c, Tree *t, Function *f, const Function *from, int depth) {
   if (f->open || depth > CALLS_MOST) {
     t->unfollowed = true;
-    if (!f->open) FAULT(c, f->at, D_CALLS_DEEP, f->name, CALLS_MOST);
-    else FAULT(c, f->at, D_BODY_RECURSION, f->name);
+    if (!f->open)
+      FAULT(c, f->at, D_CALLS_DEEP, f->name, CALLS_MOST);
+    else
+      FAULT(c, f->at, D_BODY_RECURSION, f->name);
     if (f->open)
       NOTE(c, "%s calls it; no backend has a stack to speak of: write a loop", from->name);
     return;

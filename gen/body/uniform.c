@@ -42,9 +42,7 @@ static Level eval(Frame *r, Node *n, Level control);
 static Level new_level(Frame *r, Node *n, Level control);
 static void run(Frame *r, Node *n, Level control);
 
-static Level most(Level x, Level y) {
-  return x > y ? x : y;
-}
+static Level most(Level x, Level y) { return x > y ? x : y; }
 
 /* The control level here, with what left before. */
 static Level now(const Frame *r, Level control) {

@@ -27,7 +27,6 @@ void variant_set(Check *c, const Variant *v) {
   c->threads = 1;
   for (int i = 0; i < 3; i++) {
     int64_t n = 1;
-    if (expr_eval(&c->port->threads[i], values, &n) && n > 0 && n <= 4096)
-      c->threads *= n;
+    if (expr_eval(&c->port->threads[i], values, &n) && n > 0 && n <= 4096) c->threads *= n;
   }
 }

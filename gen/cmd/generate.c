@@ -18,10 +18,11 @@ static const Command command = {
     .name = "",
     .operands = "",
     .summary = "Bring the generated files up to date.",
-    .more = "Only files whose text changes are written, all of them or none; files that kgen wrote "
-            "once and that nothing\n"
-            "gives any more are removed.  Each changed file is named on a line.\n"
-            "A build that links kernels.c makes its texts with --embed: kgen --embed build/texts.c\n",
+    .more =
+        "Only files whose text changes are written, all of them or none; files that kgen wrote "
+        "once and that nothing\n"
+        "gives any more are removed.  Each changed file is named on a line.\n"
+        "A build that links kernels.c makes its texts with --embed: kgen --embed build/texts.c\n",
     .rows = rows,
     .operands_max = 1,
 };
@@ -82,9 +83,9 @@ int cmd_generate(int argc, char **argv) {
     return usage_error(&command, "a command comes before its options: kgen %s ...", o.operands[0]);
   Arena *a = arena_new();
   const LibraryOptions lo = library_options(&command, &o);
-  status = generate(a, &lo, option_value(&command, &o, "embed"),
-                    option_value(&command, &o, "depfile"),
-                    option_value(&command, &o, "quiet") != NULL);
+  status =
+      generate(a, &lo, option_value(&command, &o, "embed"), option_value(&command, &o, "depfile"),
+               option_value(&command, &o, "quiet") != NULL);
   arena_free(a);
   return status;
 }

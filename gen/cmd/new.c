@@ -60,7 +60,8 @@ static const char entry_text[] =
     "}\n";
 
 static const char body_text[] =
-    "// The inside of the kernel: templates/language/portable.h has every word that may stand here.\n"
+    "// The inside of the kernel: templates/language/portable.h has every word that may stand "
+    "here.\n"
     "// One thread an element; the last group may reach past the end.\n"
     "const u32 i = group_x * THREADS + thread;\n"
     "if (i >= n) return;\n"
@@ -188,20 +189,23 @@ static bool add_include(Arena *a, const LibraryOptions *lo, const char *spec, co
   LibraryOptions look = *lo;
   look.spec_only = true;
   if (library_open(a, &look)) return true;
-  if (*there) write_spec(spec, old);
-  else unlink(spec);
+  if (*there)
+    write_spec(spec, old);
+  else
+    unlink(spec);
   return false;
 }
 
 static int make_new(Arena *a, const LibraryOptions *lo, const char *name) {
-  static const struct { const char *end, *text; } files[] = {
-      {"lua", entry_text}, {"kc", body_text}, {"ref.c", reference_text}};
+  static const struct {
+    const char *end, *text;
+  } files[] = {{"lua", entry_text}, {"kc", body_text}, {"ref.c", reference_text}};
   const char *spec = lo->spec ? lo->spec : "kernels.lua", *slash = strrchr(spec, '/');
   const char *beside = slash ? arena_strndup(a, spec, (size_t)(slash - spec) + 1) : "";
   struct stat st;
   const bool of_templates = stat(arena_printf(a, "%stemplates/kernels", beside), &st) == 0;
-  const char *folder = arena_printf(a, "%skernels/%s/%s", of_templates ? "templates/" : "", name,
-                                    name);
+  const char *folder =
+      arena_printf(a, "%skernels/%s/%s", of_templates ? "templates/" : "", name, name);
   const bool is_there = access(spec, F_OK) == 0;
   const Library *l = is_there ? sound_without(a, lo, name) : NULL;
   if (is_there && !l) return EXIT_FINDINGS;

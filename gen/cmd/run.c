@@ -65,8 +65,8 @@ static int set_type(const Kernel *k, int i, const char *value, Choice *c) {
   Buf b = {0};
   for (int n = 0; n < t->count; n++)
     buf_printf(&b, "%s%s", n ? ", " : "", kg_dtype_name(t->dtypes[n]));
-  const int status = usage_error(&command, "type %s of %s is one of %s; not '%s'", t->name, k->name,
-                                 b.s, value);
+  const int status =
+      usage_error(&command, "type %s of %s is one of %s; not '%s'", t->name, k->name, b.s, value);
   buf_free(&b);
   return status;
 }
@@ -96,11 +96,11 @@ static int set_const(const Kernel *k, int i, const char *value, Choice *c) {
   Buf b = {0};
   for (int v = 0; v < p->count; v++)
     buf_printf(&b, "%s%lld", v ? ", " : "", (long long)p->values[v]);
-  const int status = usage_error(
-      &command,
-      p->in_key ? "constant %s of %s is one of %s; not '%s'"
-                : "constant %s of %s is fixed by the specification, at %s; not '%s'",
-      p->name, k->name, p->is_bool ? "true, false" : b.s, value);
+  const int status =
+      usage_error(&command,
+                  p->in_key ? "constant %s of %s is one of %s; not '%s'"
+                            : "constant %s of %s is fixed by the specification, at %s; not '%s'",
+                  p->name, k->name, p->is_bool ? "true, false" : b.s, value);
   buf_free(&b);
   return status;
 }
@@ -108,8 +108,8 @@ static int set_const(const Kernel *k, int i, const char *value, Choice *c) {
 static int set_scalar(const Kernel *k, int i, const char *value, Choice *c) {
   const int v = k->dim_count + k->const_count + i;
   const kg_dtype dtype = k->scalars[i].dtype;
-  const bool read = dtype == KG_F32 ? read_real(value, &c->at.reals[i])
-                                    : read_whole(value, &c->at.values[v]);
+  const bool read =
+      dtype == KG_F32 ? read_real(value, &c->at.reals[i]) : read_whole(value, &c->at.values[v]);
   const int64_t n = c->at.values[v];
   const bool fits = dtype == KG_F32 || (dtype == KG_I32 ? n >= INT32_MIN && n <= INT32_MAX
                                                         : n >= 0 && n <= UINT32_MAX);
@@ -194,8 +194,10 @@ static void print_head(Arena *a, const TrialData *d, uint64_t seed) {
     printf(" %s=%lld", k->dims[i], (long long)d->want.values[i].whole);
   for (int i = 0; i < k->scalar_count; i++) {
     const ref_value *v = &d->want.values[k->dim_count + k->const_count + i];
-    if (k->scalars[i].dtype == KG_F32) printf(" %s=%g", v->name, v->real);
-    else printf(" %s=%lld", v->name, (long long)v->whole);
+    if (k->scalars[i].dtype == KG_F32)
+      printf(" %s=%g", v->name, v->real);
+    else
+      printf(" %s=%lld", v->name, (long long)v->whole);
   }
   printf("  seed %llu\n", (unsigned long long)seed);
   printf("%-28s %-16s %10s %10s %10s %10s %12s\n", "device", "output", "max error", "tolerance",

@@ -93,7 +93,11 @@ static const char *threads_text(Emit *e) {
 }
 
 /* Parameters, filled up to the line length. */
-typedef struct Params { Buf *out; size_t column; int count; } Params;
+typedef struct Params {
+  Buf *out;
+  size_t column;
+  int count;
+} Params;
 
 static void put_param(Params *p, const char *text) {
   const size_t len = strlen(text);
@@ -370,7 +374,10 @@ static void put_instance(Emit *e, Buf *out) {
     bool negative = false;
     for (int j = 0; j < c->count; j++) negative = negative || c->values[j] < 0;
     const int64_t value = port_const(k, e->p, i, c->values[0]);
-    put_const(e, out, c->name, c->is_bool ? "bool" : negative || value < 0 ? "i32" : "u32",
+    put_const(e, out, c->name,
+              c->is_bool              ? "bool"
+              : negative || value < 0 ? "i32"
+                                      : "u32",
               c->in_key ? arena_printf(e->a, "KG_C_%s", c->name) : const_text(e, c, value));
   }
 }
@@ -408,9 +415,8 @@ static bool is_same_word(const char *x, const char *y) {
 /* The storage types in use that the table has no piece for, as the backend spells them. */
 static void note_storage(Emit *e, const char *own[KG_DTYPES]) {
   for (int t = 0; t < KG_DTYPES; t++) {
-    const char *text = uses(&e->names, kg_dtype_name((kg_dtype)t))
-                           ? storage_text(e->a, e->b, (kg_dtype)t)
-                           : NULL;
+    const char *text =
+        uses(&e->names, kg_dtype_name((kg_dtype)t)) ? storage_text(e->a, e->b, (kg_dtype)t) : NULL;
     own[t] = text != NULL ? substituted(e, text) : NULL;
     if (text != NULL) note_names(e, own[t], strlen(own[t]));
   }
@@ -528,8 +534,10 @@ char *emit_device(Arena *a, const Kernel *k, const Port *p, const Facts *f) {
   for (int i = 0; i < 3; i++) buf_printf(&out, "%s%s", i ? ", " : "", p->threads[i].text);
   const uint32_t shared =
       f->shared_bytes[0] > f->shared_bytes[1] ? f->shared_bytes[0] : f->shared_bytes[1];
-  if (shared > 0) buf_printf(&out, ") threads, at most %u bytes of shared memory --\n", shared);
-  else buf_puts(&out, ") threads --\n");
+  if (shared > 0)
+    buf_printf(&out, ") threads, at most %u bytes of shared memory --\n", shared);
+  else
+    buf_puts(&out, ") threads --\n");
   buf_put(&out, entry.s, entry.len);
 
   char *text = tidy(a, &out);

@@ -10,7 +10,11 @@
 
 #include <string.h>
 
-typedef struct Needs { unsigned words; int count, room; int *shared; } Needs;
+typedef struct Needs {
+  unsigned words;
+  int count, room;
+  int *shared;
+} Needs;
 
 static Needs needs_of(Arena *a, const Facts *f, const Token *name) {
   Needs n = {0};
@@ -61,8 +65,10 @@ static void put_lifted(const Emit *e, Buf *out, const Needs *n, bool definition,
   for (int i = 0; i < n->count; i++) {
     buf_puts(out, empty ? "" : ", ");
     const char *name = array_name(e, n->shared[i], owner);
-    if (definition) put_space_pointer(e, out, e->f->shared[n->shared[i]].type, name);
-    else buf_puts(out, name);
+    if (definition)
+      put_space_pointer(e, out, e->f->shared[n->shared[i]].type, name);
+    else
+      buf_puts(out, name);
     empty = false;
   }
 }
@@ -116,7 +122,11 @@ static void put_declared_elsewhere(Buf *out, const Token *t, int i, int end, int
 }
 
 /* an argument list that is to grow */
-typedef struct Pending { int depth; bool definition, empty; Needs needs; } Pending;
+typedef struct Pending {
+  int depth;
+  bool definition, empty;
+  Needs needs;
+} Pending;
 
 /* Where the function's own definition starts in its text: past comments and a template header. */
 static int definition_start(const Token *t, int n) {

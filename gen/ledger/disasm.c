@@ -55,7 +55,10 @@ static bool llvm_open(Llvm *llvm) {
 
 /* ---- the entry's bytes ----------------------------------------------------------------------- */
 
-typedef struct Code { const uint8_t *bytes; uint64_t size, address; } Code;
+typedef struct Code {
+  const uint8_t *bytes;
+  uint64_t size, address;
+} Code;
 
 static bool section_code(Elf *elf, const GElf_Sym *symbol, Code *code) {
   Elf_Scn *section = elf_getscn(elf, symbol->st_shndx);
@@ -93,7 +96,10 @@ static bool find_code(Elf *elf, const char *entry, Code *code) {
 
 /* ---- what an instruction moves --------------------------------------------------------------- */
 
-typedef struct Width { const char *suffix; int bytes; } Width;
+typedef struct Width {
+  const char *suffix;
+  int bytes;
+} Width;
 
 /* Both namings: up to gfx10 (dwordx4), from gfx11 on (b128). */
 static const Width widths[] = {

@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 typedef struct CodeFacts {
-  uint64_t code_bytes;    /* of the entry */
+  uint64_t code_bytes; /* of the entry */
   int widest_load; /* bytes that one lane reads in the widest load from global memory; 0: none; -1:
                       not known */
   int widest_store;
-  int instructions;       /* -1: not known */
+  int instructions; /* -1: not known */
 } CodeFacts;
 
 /* target: "gfx90a".  False with *why when the bytes are no code object or hold no such entry.  An

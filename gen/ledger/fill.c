@@ -34,7 +34,11 @@ static int64_t occupancy(const char *target, const kg_code_object *o, int wave) 
 
 /* ---- the work -------------------------------------------------------------------------------- */
 
-typedef struct Work { LedgerRow *row; const char *text, *file; const char *const *options; } Work;
+typedef struct Work {
+  LedgerRow *row;
+  const char *text, *file;
+  const char *const *options;
+} Work;
 
 typedef struct Shared {
   kg_work threads; /* first: it is the workers' */

@@ -42,8 +42,8 @@ Ledger *ledger_wanted(Arena *a, const Library *l) {
         const kg_target *target = &kg_targets[t];
         if (!target->ledger || !runs_at(p, target->wave)) continue;
         LedgerRow *row = &ledger->rows[ledger->count++];
-        *row = (LedgerRow){
-            k->name, instance_name(a, &instances[j]), target->name, target->wave, "", {0}};
+        *row = (LedgerRow){k->name, instance_name(a, &instances[j]), target->name, target->wave, "",
+                           {0}};
         const char *block = instance_block(a, &instances[j], target->wave, text->path);
         text_hash(row->text_hash, text_tokens(a, block), tokens);
         for (int c = 0; c < LEDGER_COLUMNS; c++) row->value[c] = -1;
@@ -176,7 +176,8 @@ int ledger_reuse(Ledger *wanted, const Ledger *old) {
     const LedgerRow *had = find_row(old, row, &from);
     if (had != NULL && strcmp(had->text_hash, row->text_hash) == 0)
       memcpy(row->value, had->value, sizeof row->value);
-    else missing++;
+    else
+      missing++;
   }
   if (missing == 0) wanted->compiler = old->compiler;
   return missing;

@@ -31,15 +31,15 @@ extern const char *const ledger_column[LEDGER_COLUMNS];
 typedef struct LedgerRow {
   const char *kernel, *instance, *target;
   int wave;
-  char text_hash[33]; /* of its tokens */
+  char text_hash[33];            /* of its tokens */
   int64_t value[LEDGER_COLUMNS]; /* -1: not known */
 } LedgerRow;
 
 typedef struct Ledger {
   const char *compiler; /* "7.2.53211" */
   int count;
-  LedgerRow
-      *rows; /* by kernel, instance and target in the specification's and the targets' order */
+  /* by kernel, instance and target in the specification's and the targets' order */
+  LedgerRow *rows;
 } Ledger;
 
 /* The rows that the library wants, their texts' tokens hashed, values unknown. */

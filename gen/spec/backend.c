@@ -23,7 +23,12 @@
 #include <string.h>
 
 /* file: the one at hand, a base's too; its table is on the top of L's stack. */
-typedef struct Reader { Arena *a; lua_State *L; Diags *d; const char *file; } Reader;
+typedef struct Reader {
+  Arena *a;
+  lua_State *L;
+  Diags *d;
+  const char *file;
+} Reader;
 
 const char *const kernel_slots[KERNEL_SLOTS] = {"metal", "cuda", "rocm"};
 
@@ -134,12 +139,16 @@ static void map_field(Reader *r, const char *name, Pair **pairs, int *count) {
     }
     const char *key = arena_strdup(r->a, lua_tostring(r->L, -2));
     const int at = pair_index(*pairs, *count, key);
-    if (gone && at < 0) fault(r, "'%s' takes '%s' away, and no base has it", name, key);
-    else if (gone) take_out(*pairs, count, at);
+    if (gone && at < 0)
+      fault(r, "'%s' takes '%s' away, and no base has it", name, key);
+    else if (gone)
+      take_out(*pairs, count, at);
     else {
       const Pair pair = {key, arena_strdup(r->a, lua_tostring(r->L, -1))};
-      if (at >= 0) (*pairs)[at] = pair;
-      else (*pairs)[(*count)++] = pair;
+      if (at >= 0)
+        (*pairs)[at] = pair;
+      else
+        (*pairs)[(*count)++] = pair;
     }
   }
   if (*count > 0) qsort(*pairs, (size_t)*count, sizeof **pairs, by_name);
@@ -147,7 +156,10 @@ static void map_field(Reader *r, const char *name, Pair **pairs, int *count) {
 }
 
 /* An entry { name, text }, { name, false } or { name } of a list; false: none of these, told of. */
-typedef struct Entry { Pair pair; bool gone; } Entry;
+typedef struct Entry {
+  Pair pair;
+  bool gone;
+} Entry;
 
 static bool read_entry(Reader *r, const char *list, int i, Entry *out) {
   const bool table = lua_rawgeti(r->L, -1, i + 1) == LUA_TTABLE;
@@ -163,8 +175,10 @@ static bool read_entry(Reader *r, const char *list, int i, Entry *out) {
   }
   lua_pop(r->L, table ? 2 : 1);
   if (!right)
-    fault(r, "entry %d of '%s' must be { name, text }, or { name } or { name, false } for what a "
-             "base has", i + 1, list);
+    fault(r,
+          "entry %d of '%s' must be { name, text }, or { name } or { name, false } for what a "
+          "base has",
+          i + 1, list);
   return right;
 }
 
@@ -192,11 +206,14 @@ static void pairs_field(Reader *r, const char *name, Pair **pairs, int *count) {
       if (strcmp(entries[j].pair.name, pair.name) == 0)
         fault(r, "'%s' has '%s' twice", name, pair.name);
     const int at = pair_index(*pairs, *count, pair.name);
-    if (at >= 0 && entries[i].gone) take_out(*pairs, count, at);
-    else if (at >= 0 && pair.text != NULL) (*pairs)[at] = pair;
+    if (at >= 0 && entries[i].gone)
+      take_out(*pairs, count, at);
+    else if (at >= 0 && pair.text != NULL)
+      (*pairs)[at] = pair;
     else if (at < 0 && pair.text == NULL)
       fault(r, "'%s' names '%s' without a text, and no base has it", name, pair.name);
-    else if (at < 0) put_in(*pairs, count, place_of(*pairs, *count, entries, n, i), pair);
+    else if (at < 0)
+      put_in(*pairs, count, place_of(*pairs, *count, entries, n, i), pair);
   }
 }
 
@@ -223,9 +240,12 @@ static unsigned read_waves(Reader *r) {
     for (int i = 1, n = (int)lua_rawlen(r->L, -1); i <= n; i++, lua_pop(r->L, 1)) {
       lua_rawgeti(r->L, -1, i);
       const lua_Integer width = lua_tointeger(r->L, -1);
-      if (width == 32) waves |= 1;
-      else if (width == 64) waves |= 2;
-      else fault(r, "'waves' lists widths: 32, 64");
+      if (width == 32)
+        waves |= 1;
+      else if (width == 64)
+        waves |= 2;
+      else
+        fault(r, "'waves' lists widths: 32, 64");
     }
   if (waves == 0) fault(r, "field 'waves' must list 32, 64 or both");
   lua_pop(r->L, 1);
@@ -235,10 +255,9 @@ static unsigned read_waves(Reader *r) {
 /* ---- one table, over what its base gave ------------------------------------------------------ */
 
 /* The first eight are who a backend is. */
-static const char *const fields[] = {"name",    "title",    "slot",  "extension", "order",
-                                     "waves",   "limits",   "options", "base",    "reserved",
-                                     "spell",   "index",    "names", "pieces",    "tail",
-                                     "text"};
+static const char *const fields[] = {"name",   "title",   "slot", "extension", "order", "waves",
+                                     "limits", "options", "base", "reserved",  "spell", "index",
+                                     "names",  "pieces",  "tail", "text"};
 enum { FIELDS = sizeof fields / sizeof *fields, WHO = 8 };
 
 static void check_fields(Reader *r, bool is_base) {
@@ -292,8 +311,10 @@ static lua_State *run_file(Reader *r, const char *text, size_t len) {
   if (luaL_loadbufferx(L, text, len, arena_printf(r->a, "=%s", r->file), "t") != LUA_OK ||
       lua_pcall(L, 0, 1, 0) != LUA_OK)
     fault(r, "%s", lua_tostring(L, -1));
-  else if (!lua_istable(L, -1)) fault(r, "must return a table");
-  else return L;
+  else if (!lua_istable(L, -1))
+    fault(r, "must return a table");
+  else
+    return L;
   lua_close(L);
   return NULL;
 }
@@ -313,7 +334,8 @@ static void read_base(Reader *r, const char *folder, Backend *b) {
     fault(r, "its base '%s' is based on it", base);
   else if (b->file_count == BASES_MOST)
     fault(r, "is the %dth table of one backend; bases end before that", (int)BASES_MOST);
-  else read_table(r->a, r->d, folder, base, b);
+  else
+    read_table(r->a, r->d, folder, base, b);
 }
 
 static void read_table(Arena *a, Diags *d, const char *folder, const char *stem, Backend *b) {
@@ -322,7 +344,8 @@ static void read_table(Arena *a, Diags *d, const char *folder, const char *stem,
   size_t len;
   const char *why, *text = file_read(a, r.file, &len, &why);
   b->files[b->file_count++] = r.file;
-  if (text == NULL) fault(&r, "cannot be read: %s", why);
+  if (text == NULL)
+    fault(&r, "cannot be read: %s", why);
   else if ((r.L = run_file(&r, text, len)) != NULL) {
     check_fields(&r, is_base);
     read_base(&r, folder, b);
@@ -358,7 +381,8 @@ static void fill_pieces(Reader *r, Backend *b, const Words *words) {
                  *value = hole_value(b, words, name);
       if (value == NULL)
         fault(r, "the piece '%s' asks for ${%s}, and 'names' has none", b->pieces[i].name, name);
-      else buf_puts(&out, value);
+      else
+        buf_puts(&out, value);
       s = end + 1;
     }
     b->pieces[i].text = arena_strdup(r->a, out.s != NULL ? out.s : "");
@@ -370,7 +394,11 @@ static void fill_pieces(Reader *r, Backend *b, const Words *words) {
 
 /* Every text, and the holes that the generator fills in it. */
 typedef enum When { ALWAYS, MAY, VALUES, BLOCK } When;
-static const struct { const char *name; When when; const char *holes; } texts[] = {
+static const struct {
+  const char *name;
+  When when;
+  const char *holes;
+} texts[] = {
     {"head", MAY, "kernel"},
     {"member", MAY, ""}, /* then storage types without a piece are made (emit/storage.c) */
     {"guard", ALWAYS, "kernel"},
@@ -416,8 +444,10 @@ static void check_texts(Reader *r, const Backend *b) {
   for (int i = 0; i < TEXTS; i++) {
     const bool needed = texts[i].when == ALWAYS || (texts[i].when == BLOCK && block);
     const char *text = backend_text(b, texts[i].name);
-    if (text != NULL) check_holes(r, texts[i].name, text, texts[i].holes);
-    else if (needed) fault(r, "'text' must have '%s'", texts[i].name);
+    if (text != NULL)
+      check_holes(r, texts[i].name, text, texts[i].holes);
+    else if (needed)
+      fault(r, "'text' must have '%s'", texts[i].name);
   }
   for (int n = 0; n < b->text_count; n++) {
     int i = 0;
@@ -516,7 +546,7 @@ static void check_apart(const Backend *const *list, int count, Diags *d, Arena *
   for (int i = 0; i < count; i++)
     for (int j = 0; j < i; j++) {
       const int slot = backend_slot(list[i]);
-      const char *what = strcmp(list[i]->name, list[j]->name) == 0        ? "name"
+      const char *what = strcmp(list[i]->name, list[j]->name) == 0    ? "name"
                          : slot >= 0 && slot == backend_slot(list[j]) ? "slot"
                                                                       : NULL;
       if (what != NULL)
@@ -534,14 +564,15 @@ const Backend **backends_load(Arena *a, const char *templates, const Words *word
   const int n = scandir(folder, &names, NULL, alphasort);
   for (int i = 0; i < n; i++) {
     const size_t len = strlen(names[i]->d_name);
-    const bool is_table = names[i]->d_name[0] != '.' && len > 4 &&
-                          strcmp(names[i]->d_name + len - 4, ".lua") == 0;
+    const bool is_table =
+        names[i]->d_name[0] != '.' && len > 4 && strcmp(names[i]->d_name + len - 4, ".lua") == 0;
     if (is_table && !is_base_name(names[i]->d_name)) {
       const char *stem = arena_strndup(a, names[i]->d_name, len - 4);
       const Backend *b = load_one(a, folder, stem, words, d);
       if (b != NULL && *count == MAX_BACKENDS)
         diag_add(d, (Place){b->file, 0, 0}, D_BACKEND, "there are too many backends");
-      else if (b != NULL) list[(*count)++] = b;
+      else if (b != NULL)
+        list[(*count)++] = b;
     }
     free(names[i]);
   }

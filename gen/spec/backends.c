@@ -39,8 +39,7 @@ void spec_backends_read(SpecRun *run, Place at, int table) {
   k->name = "backends";
   k->file = at.file;
   k->line = at.line;
-  Reader r = {
-      .run = run, .a = run->a, .scratch = run->scratch, .d = run->d, .L = run->L, .k = k};
+  Reader r = {.run = run, .a = run->a, .scratch = run->scratch, .d = run->d, .L = run->L, .k = k};
   const Val list = {lua_absindex(run->L, table), "backends", NULL, at.line};
   const int n = val_list(&r, list, EXPECTED, MAX_BACKENDS, NULL, 0), top = lua_gettop(run->L);
   if (n < 0) return;

@@ -33,8 +33,8 @@ static bool is_used(const Kernel *k, int dim) {
 
 static void check_dims(Reader *r, Val top) {
   const Kernel *k = r->k;
-  const Val dims = { 0, arena_printf(r->a, "%s: dims", top.label), where_key(top.where, "dims"),
-                     top.line };
+  const Val dims = {0, arena_printf(r->a, "%s: dims", top.label), where_key(top.where, "dims"),
+                    top.line};
   for (int d = 0; d < k->dim_count; d++) {
     bool bound = false;
     for (int i = 0; i < k->arg_count; i++)
@@ -44,7 +44,7 @@ static void check_dims(Reader *r, Val top) {
       }
     if (bound) continue;
     const Where *w = where_item(dims.where, d + 1);
-    const Place at = { k->file, w ? w->line : dims.where ? dims.where->line : top.line, 0 };
+    const Place at = {k->file, w ? w->line : dims.where ? dims.where->line : top.line, 0};
     diag_add(r->d, at, is_used(k, d) ? D_DIM_UNBOUND : D_DIM_UNUSED, dims.label, k->dims[d]);
   }
 }
@@ -135,7 +135,7 @@ static void check_threads(Reader *r, Val top) {
     const bool own = p->threads[0].steps != k->threads[0].steps;
     if (!own && said) continue;
     const Where *w = own ? where_key(where_key(ports, p->backend->name), "threads") : launch;
-    const Place at = { k->file, w ? w->line : top.line, 0 };
+    const Place at = {k->file, w ? w->line : top.line, 0};
     const char *label =
         own ? arena_printf(r->a, "%s: ports.%s.threads", top.label, p->backend->name)
             : arena_printf(r->a, "%s: launch.threads", top.label);
@@ -150,7 +150,7 @@ static void check_threads(Reader *r, Val top) {
     }
     const int64_t choices = consts_whole(k) ? count_choices(k) : 0;
     for (int64_t n = 0; fine && n < choices && n < SPEC_INSTANCES; n++) {
-      int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = { 0 };
+      int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = {0};
       choose(k, p, n, values);
       fine = threads_fit(r, at, label, p, values);
     }
@@ -219,7 +219,8 @@ void spec_case_check(Reader *r, Val v, const Case *c) {
     if (!expr_eval(&k->require[i], full.values, &holds))
       diag_add(r->d, val_place(r, v), D_EXPR_FAILS, v.label, k->require[i].text,
                "it divides by zero or passes 64 bits");
-    else if (!holds) diag_add(r->d, val_place(r, v), D_CASE_REQUIRE, v.label, text);
+    else if (!holds)
+      diag_add(r->d, val_place(r, v), D_CASE_REQUIRE, v.label, text);
   }
   for (int i = 0; i < k->arg_count; i++)
     for (int j = 0; j < k->args[i].rank; j++) {
@@ -227,8 +228,10 @@ void spec_case_check(Reader *r, Val v, const Case *c) {
       int64_t extent;
       if (!is_known(&full, e)) continue;
       const char *why = NULL;
-      if (!expr_eval(e, full.values, &extent)) why = "divides by zero or passes 64 bits";
-      else if (extent < 0) why = arena_printf(r->a, "is %lld", (long long)extent);
+      if (!expr_eval(e, full.values, &extent))
+        why = "divides by zero or passes 64 bits";
+      else if (extent < 0)
+        why = arena_printf(r->a, "is %lld", (long long)extent);
       if (why)
         diag_add(r->d, val_place(r, v), D_CASE_SHAPE, v.label, k->args[i].name, j + 1,
                  arena_printf(r->a, "'%s' %s", e->text, why));
@@ -275,29 +278,32 @@ static void check_pair(SpecRun *run, const Ranked *x, const Ranked *y) {
   for (int i = 0, j = 0; i < n && j < m;) {
     const int d = strcmp(p[i], q[j]);
     if (d == 0) {
-      diag_add(run->d, (Place){ later->file, later->line, 0 }, D_INSTANCE_TWICE, later->name, p[i],
+      diag_add(run->d, (Place){later->file, later->line, 0}, D_INSTANCE_TWICE, later->name, p[i],
                first->name, first->file, first->line);
       return;
     }
-    if (d < 0) i++;
-    else j++;
+    if (d < 0)
+      i++;
+    else
+      j++;
   }
 }
 
 void spec_kernels_check(SpecRun *run) {
   const int n = run->kernel_count;
   Ranked *sorted = arena_alloc(run->a, (size_t)n * sizeof *sorted);
-  for (int i = 0; i < n; i++) sorted[i] = (Ranked){ run->kernels[i], i };
+  for (int i = 0; i < n; i++) sorted[i] = (Ranked){run->kernels[i], i};
   qsort(sorted, (size_t)n, sizeof *sorted, by_name);
   for (int i = 0; i < n; i++) { /* names that begin alike stand together */
     const Kernel *k = sorted[i].k;
     const size_t len = strlen(k->name);
     for (int j = i + 1; j < n && strncmp(sorted[j].k->name, k->name, len) == 0; j++) {
       const Kernel *other = sorted[j].k;
-      if (other->name[len] == '_') check_pair(run, &sorted[i], &sorted[j]);
+      if (other->name[len] == '_')
+        check_pair(run, &sorted[i], &sorted[j]);
       else if (other->name[len] == 0 && j == i + 1)
-        diag_add(run->d, (Place){ other->file, other->line, 0 }, D_KERNEL_TWICE, other->name,
-                 k->file, k->line);
+        diag_add(run->d, (Place){other->file, other->line, 0}, D_KERNEL_TWICE, other->name, k->file,
+                 k->line);
     }
   }
 }

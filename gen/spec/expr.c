@@ -27,8 +27,8 @@ static Written written(Arena *a, const kg_op_facts *op, const Written *of) {
   case KG_INFIX: { /* a chain of comparisons would mislead without parentheses */
     const int left = op->strength + (op->kind == KG_COMPARISON),
               right = of[1].negative ? BEHIND_SIGN : op->strength + 1;
-    w.text = arena_printf(a, "%s %s %s", wrapped(a, &of[0], left), op->text,
-                          wrapped(a, &of[1], right));
+    w.text =
+        arena_printf(a, "%s %s %s", wrapped(a, &of[0], left), op->text, wrapped(a, &of[1], right));
     break;
   }
   case KG_PREFIX:

@@ -119,7 +119,8 @@ static int choice_find(Arena *a, const Kernel *k, const char *name, const char *
     *why =
         arena_printf(a, "%s is fixed in the specification (%lld); an instance does not choose it",
                      name, (long long)k->consts[s.index].values[0]);
-  else if (s.kind == KG_CONST) return k->type_count + s.index;
+  else if (s.kind == KG_CONST)
+    return k->type_count + s.index;
   else {
     const char *near = nearest_name(name, names, total);
     *why = near ? arena_printf(a, "%s has no type or constant '%s'; did you mean '%s'?", k->name,
@@ -195,7 +196,10 @@ const Port *kernel_port(const Kernel *k, const char *backend, int *index) {
 }
 
 static void slot_set(Kernel *k, const Port *p, const kg_port *launch, const char *reason) {
-  const struct { const kg_port **port; const char **why; } field[KERNEL_SLOTS] = {
+  const struct {
+    const kg_port **port;
+    const char **why;
+  } field[KERNEL_SLOTS] = {
       {&k->slots.metal, &k->slots.why.metal},
       {&k->slots.cuda, &k->slots.why.cuda},
       {&k->slots.rocm, &k->slots.why.rocm},
@@ -222,10 +226,8 @@ void port_launchable(Arena *a, Kernel *k, Port *p) {
   if (p->absent) return;
   const char **options = arena_alloc(a, ((size_t)b->option_count + 1) * sizeof *options);
   for (int i = 0; i < b->option_count; i++) options[i] = b->options[i];
-  p->launch = (kg_port){.backend = b->name,
-                        .file = port_file(a, k, p),
-                        .options = options,
-                        .waves = p->waves};
+  p->launch = (kg_port){
+      .backend = b->name, .file = port_file(a, k, p), .options = options, .waves = p->waves};
   for (int i = 0; i < 3; i++) {
     p->launch.groups[i] = port_expr(a, k, p, &k->groups[i]);
     p->launch.threads[i] = port_expr(a, k, p, &p->threads[i]);

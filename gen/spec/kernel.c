@@ -19,10 +19,10 @@ void kernel_room(Arena *a, Kernel *k) {
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
-static const char *const top_fields[] = { "allow",   "body",     "budget",    "cases",   "consts",
-                                          "dims",    "fallback", "inputs",    "launch",  "numerics",
-                                          "outputs", "ports",    "reference", "require", "scalars",
-                                          "summary", "types",    "wave" };
+static const char *const top_fields[] = {"allow",   "body",     "budget",    "cases",   "consts",
+                                         "dims",    "fallback", "inputs",    "launch",  "numerics",
+                                         "outputs", "ports",    "reference", "require", "scalars",
+                                         "summary", "types",    "wave"};
 
 /* ---- declarations that are a hash or an array of pairs --------------------------------------- */
 
@@ -83,7 +83,7 @@ static void read_type(Reader *r, Val entry, const char *name, Val value, bool or
     r->bad_types = true;
     return;
   }
-  *t = (kg_type_param){ name, 0, dtypes };
+  *t = (kg_type_param){name, 0, dtypes};
   k->type_count++;
   const int n = val_list(r, value, "a list of dtypes", MAX_VALUES, NULL, 0);
   if (n == 0)
@@ -95,7 +95,8 @@ static void read_type(Reader *r, Val entry, const char *name, Val value, bool or
     if (dtype == KG_DTYPES) continue;
     if (kg_type_has(t, dtype))
       diag_add(r->d, val_place(r, item), D_VALUE_TWICE, item.label, kg_dtype_name(dtype));
-    else dtypes[t->count++] = dtype;
+    else
+      dtypes[t->count++] = dtype;
   }
 }
 
@@ -116,15 +117,17 @@ static void read_choices(Reader *r, Val value, kg_const_param *c, int64_t *value
     if (!val_int(r, item, const_low, const_high, &x)) continue;
     bool twice = false;
     for (int j = 0; j < c->count; j++) twice = twice || values[j] == x;
-    if (twice) diag_add(r->d, val_place(r, item), D_VALUE_TWICE, item.label, val_text(r, item));
-    else values[c->count++] = x;
+    if (twice)
+      diag_add(r->d, val_place(r, item), D_VALUE_TWICE, item.label, val_text(r, item));
+    else
+      values[c->count++] = x;
   }
 }
 
 static void read_const(Reader *r, Val entry, const char *name, Val value, bool ordered) {
   lua_State *L = r->L;
   int64_t *values = arena_alloc(r->a, MAX_VALUES * sizeof *values);
-  kg_const_param c = { .name = name, .values = values };
+  kg_const_param c = {.name = name, .values = values};
   if (!spec_name_free(r, entry, name)) {
     r->bad_names = true;
     return;
@@ -133,7 +136,8 @@ static void read_const(Reader *r, Val entry, const char *name, Val value, bool o
                                                     strcmp(lua_tostring(L, value.at), "bool") == 0);
   if (chooses && !ordered) diag_add(r->d, val_place(r, value), D_CONST_ORDER, value.label, name);
   c.in_key = chooses;
-  if (lua_istable(L, value.at)) read_choices(r, value, &c, values);
+  if (lua_istable(L, value.at))
+    read_choices(r, value, &c, values);
   else if (chooses) {
     c.is_bool = true;
     c.count = 2;
@@ -163,7 +167,7 @@ static void order_consts(Kernel *k) {
 /* ---- dims, scalars --------------------------------------------------------------------------- */
 
 static void read_dims(Reader *r, Val list) {
-  static const char *const fields[] = { "max" };
+  static const char *const fields[] = {"max"};
   static const char *const expected = "a list of names or { \"name\", max = number }";
   lua_State *L = r->L;
   Kernel *k = r->k;
@@ -180,8 +184,7 @@ static void read_dims(Reader *r, Val list) {
       name_value = val_item(r, entry, 1);
     }
     const char *name;
-    if (!val_string(r, name_value, expected, &name) ||
-        !spec_name_free(r, name_value, name)) {
+    if (!val_string(r, name_value, expected, &name) || !spec_name_free(r, name_value, name)) {
       r->bad_names = true;
       continue;
     }
@@ -200,8 +203,7 @@ static void read_scalars(Reader *r, Val list) {
     const Val entry = val_item(r, list, i);
     const char *name;
     if (val_list(r, entry, expected, 2, NULL, 0) < 0 ||
-        !val_string(r, val_item(r, entry, 1), "a name", &name) ||
-        !spec_name_free(r, entry, name)) {
+        !val_string(r, val_item(r, entry, 1), "a name", &name) || !spec_name_free(r, entry, name)) {
       r->bad_names = true;
       continue;
     }
@@ -210,7 +212,7 @@ static void read_scalars(Reader *r, Val list) {
     if (dtype < KG_DTYPES && !kg_dtype_info(dtype)->c_type)
       diag_add(r->d, val_place(r, value), D_SCALAR_DTYPE, entry.label, kg_dtype_name(dtype));
     k->room->scalars[k->scalar_count++] =
-        (kg_scalar_param){ name, dtype < KG_DTYPES ? dtype : KG_I32 };
+        (kg_scalar_param){name, dtype < KG_DTYPES ? dtype : KG_I32};
   }
 }
 
@@ -254,24 +256,24 @@ static void read_shape(Reader *r, Val v, kg_arg *arg) {
     if (val_expr(r, val_item(r, v, i), true, "a dim's name, an integer or an expression",
                  &shape[arg->rank]))
       arg->rank++;
-    else r->bad_shapes = true; /* a fault in a shape hides which dims are bound */
+    else
+      r->bad_shapes = true; /* a fault in a shape hides which dims are bound */
   }
 }
 
 static void read_args(Reader *r, Val list, bool outputs) {
   static const char *const expected = "a list of { \"name\", \"type\", { shape } }";
-  static const char *const output_fields[] = { "tolerance" };
+  static const char *const output_fields[] = {"tolerance"};
   lua_State *L = r->L;
   Kernel *k = r->k;
   const int n = val_list(r, list, expected, 1000, NULL, 0), top = lua_gettop(L);
   if (n < 0) r->bad_shapes = true;
   for (int i = 1; i <= n && k->arg_count < MAX_ARGS; i++, lua_settop(L, top)) {
     const Val entry = val_item(r, list, i);
-    kg_arg arg = { .type = -1, .output = outputs };
+    kg_arg arg = {.type = -1, .output = outputs};
     const char *name;
     if (val_list(r, entry, expected, 3, output_fields, outputs) < 0 ||
-        !val_string(r, val_item(r, entry, 1), "a name", &name) ||
-        !spec_name_free(r, entry, name)) {
+        !val_string(r, val_item(r, entry, 1), "a name", &name) || !spec_name_free(r, entry, name)) {
       r->bad_shapes = true;
       continue;
     }
@@ -350,7 +352,8 @@ static void read_declarations(Reader *r, Val top) {
     read_args(r, inputs, false);
   if (val_required(r, top, outputs, "outputs", "a list of { \"name\", \"type\", { shape } }"))
     read_args(r, outputs, true);
-  else r->bad_shapes = true;
+  else
+    r->bad_shapes = true;
   check_types_used(r, types);
   if (is_hash(r, types)) order_types(r->k);
 }
@@ -364,12 +367,10 @@ void spec_kernel_read(SpecRun *run, const SpecHead *head, int table) {
   k->folder = run->folder;
   k->summary = k->fallback = "";
   Reader *r = arena_alloc(run->scratch, sizeof *r);
-  *r = (Reader){
-    .run = run, .a = run->a, .scratch = run->scratch, .d = run->d, .L = run->L, .k = k
-  };
+  *r = (Reader){.run = run, .a = run->a, .scratch = run->scratch, .d = run->d, .L = run->L, .k = k};
   const Where *where =
       head->source ? spec_where(run->scratch, head->source, head->at.line, head->name) : NULL;
-  const Val top = { lua_absindex(run->L, table), k->name, where, k->line };
+  const Val top = {lua_absindex(run->L, table), k->name, where, k->line};
   if (!spec_is_identifier(k->name))
     diag_add(r->d, val_place(r, top), D_NAME_BAD, "kernel", k->name);
   val_fields(r, top, top_fields, COUNT(top_fields));

@@ -23,8 +23,7 @@ const WordMark word_marks[WORD_MARKS] = {
 /* A name is declared where it ends its declarator: before a parameter list, a comma, a semicolon or
 ** a struct's body; else it is a type. */
 static bool is_declared(const Token *t, int count, int i) {
-  for (i++; i < count && (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT); i++) {
-  }
+  for (i++; i < count && (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT); i++) {}
   return i < count && t[i].len == 1 && strchr("(),;{", *t[i].s);
 }
 
@@ -122,8 +121,7 @@ void words_read(Arena *a, Words *w, const char *file, const Token *t, int count,
   for (int i = 0, end, open; i < count; i++) {
     if (t[i].kind == TOK_DIRECTIVE && strncmp(t[i].s, "#define ", 8) == 0) {
       const char *name = t[i].s + 8;
-      if (strncmp(name, "KG_", 3) != 0)
-        add(a, w, name, (int)strcspn(name, " (\n"), 0, t[i].line);
+      if (strncmp(name, "KG_", 3) != 0) add(a, w, name, (int)strcspn(name, " (\n"), 0, t[i].line);
     }
     if (t[i].kind == TOK_PUNCT)
       depth += strchr("({[", *t[i].s) ? 1 : strchr(")}]", *t[i].s) ? -1 : 0;
@@ -159,7 +157,8 @@ void words_load(Arena *a, Words *w, const char *templates, Diags *d) {
   int count;
   const char *text = file_read(a, file, &len, &why);
   *w = (Words){.file = file};
-  if (!text) diag_add(d, (Place){file, 0, 0}, D_BODY_READ, why);
+  if (!text)
+    diag_add(d, (Place){file, 0, 0}, D_BODY_READ, why);
   else {
     const Token *tokens = lex(a, text, len, &count);
     words_read(a, w, file, tokens, count, d);

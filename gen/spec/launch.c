@@ -22,8 +22,8 @@ static void read_three(Reader *r, Val v, kg_expr out[3]) {
   kg_expr read[3];
   bool fine = true;
   for (int i = 0; i < 3; i++) {
-    fine = val_expr(r, val_item(r, v, i + 1), false, "an integer or an expression", &read[i]) &&
-           fine;
+    fine =
+        val_expr(r, val_item(r, v, i + 1), false, "an integer or an expression", &read[i]) && fine;
     lua_settop(L, top);
   }
   if (fine) memcpy(out, read, sizeof read);
@@ -39,7 +39,8 @@ static void read_require(Reader *r, Val v) {
   for (int i = 1; i <= n; i++, lua_settop(L, top)) {
     const Val item = val_item(r, v, i);
     if (lua_isboolean(L, item.at)) { /* Lua compared two things at once and kept no expression */
-      if (r->run->lost > 0) r->run->lost--;
+      if (r->run->lost > 0)
+        r->run->lost--;
       else
         diag_add(r->d, val_place(r, item), D_NOT_CONDITION, item.label, val_text(r, item),
                  "== and ~= are not recorded; write dim.D:eq(1) or dim.D:ne(1)");
@@ -47,7 +48,8 @@ static void read_require(Reader *r, Val v) {
     }
     kg_expr e;
     if (!val_expr(r, item, false, "a comparison, as in dim.D:ge(1)", &e)) continue;
-    if (expr_is_condition(k, e.steps, e.count)) k->room->require[k->require_count++] = e;
+    if (expr_is_condition(k, e.steps, e.count))
+      k->room->require[k->require_count++] = e;
     else
       diag_add(r->d, val_place(r, item), D_NOT_CONDITION, item.label,
                arena_printf(r->a, "'%s'", e.text), hint);
@@ -59,7 +61,7 @@ static void require_ranges(Arena *a, Kernel *k) {
   k->stated_count = k->require_count;
   for (int i = 0; i < k->dim_count; i++) {
     if (k->dim_max[i] >= UINT32_MAX) continue; /* every dim fits a u32 anyway */
-    const kg_expr range[2] = { expr_var(a, &k->model, KG_DIM, i), expr_int(a, k->dim_max[i]) };
+    const kg_expr range[2] = {expr_var(a, &k->model, KG_DIM, i), expr_int(a, k->dim_max[i])};
     k->room->require[k->require_count++] = expr_of(a, &k->model, KG_OP_LE, range);
   }
 }
@@ -75,7 +77,7 @@ static unsigned read_wave(Reader *r, Val v) {
 }
 
 void spec_launch_read(Reader *r, Val top) {
-  static const char *const fields[] = { "groups", "threads" };
+  static const char *const fields[] = {"groups", "threads"};
   static const char *const expected = "{ groups = { x, y, z }, threads = { x, y, z } }";
   Kernel *k = r->k;
   const Val launch = val_field(r, top, "launch"), require = val_field(r, top, "require"),
@@ -97,7 +99,7 @@ void spec_launch_read(Reader *r, Val top) {
 /* ---- ports ----------------------------------------------------------------------------------- */
 
 static const char *waves_text(unsigned waves) {
-  static const char *const text[] = { "no width", "32", "64", "32 and 64" };
+  static const char *const text[] = {"no width", "32", "64", "32 and 64"};
   return text[waves & 3];
 }
 
@@ -122,7 +124,7 @@ static void read_define(Reader *r, Port *p, Val table, const char *name) {
                spec_suggest(r->a, name, fixed, n));
     return;
   }
-  Define d = { .name = c->name, .is_bool = c->is_bool };
+  Define d = {.name = c->name, .is_bool = c->is_bool};
   if (c->is_bool) {
     d.value = lua_toboolean(L, v.at);
     if (!lua_isboolean(L, v.at)) {
@@ -158,7 +160,7 @@ static void read_defines(Reader *r, Port *p, Val table) {
 }
 
 static void read_port_table(Reader *r, Port *p, Val v) {
-  static const char *const fields[] = { "body", "define", "threads", "wave", "why" };
+  static const char *const fields[] = {"body", "define", "threads", "wave", "why"};
   Kernel *k = r->k;
   val_fields(r, v, fields, COUNT(fields));
   const Val body = val_field(r, v, "body"), define = val_field(r, v, "define"),
@@ -173,7 +175,8 @@ static void read_port_table(Reader *r, Port *p, Val v) {
   }
   if (!val_nil(r, why))
     val_string(r, why, "the reason for what the port does otherwise", &p->why_defines);
-  else if (p->define_count > 0) diag_add(r->d, val_place(r, define), D_DEFINE_WHY, v.label);
+  else if (p->define_count > 0)
+    diag_add(r->d, val_place(r, define), D_DEFINE_WHY, v.label);
   const unsigned own = val_nil(r, wave) ? WAVE32 | WAVE64 : read_wave(r, wave);
   p->waves = k->waves & own & p->backend->waves;
   if (k->waves && own && !p->waves)
@@ -196,7 +199,8 @@ static void read_port(Reader *r, Val ports, Port *p) {
   const Val v = val_field(r, ports, name);
   const char *reason = spec_to_absent(L, v.at);
   p->absent = "";
-  if (val_nil(r, v)) missing(r, ports, name);
+  if (val_nil(r, v))
+    missing(r, ports, name);
   else if (spec_is_absent_word(L, v.at) || (reason && strspn(reason, " ") == strlen(reason)))
     diag_add(r->d, val_place(r, v), D_ABSENT_REASON, v.label);
   else if (reason) {
@@ -224,7 +228,8 @@ void spec_ports_read(Reader *r, Val top) {
   for (int i = 0; i < n; i++) {
     char name[SPEC_NAME_BYTES + 1] = "?";
     const Key *key = &keys[i];
-    if (!key->is_string) snprintf(name, sizeof name, "[%lld]", (long long)key->number);
+    if (!key->is_string)
+      snprintf(name, sizeof name, "[%lld]", (long long)key->number);
     else if (key->len < sizeof name && strlen(key->string) == key->len &&
              spec_is_identifier(key->string))
       strcpy(name, key->string);
@@ -233,7 +238,7 @@ void spec_ports_read(Reader *r, Val top) {
     for (int b = 0; b < r->run->there_count; b++)
       there = there || strcmp(r->run->there[b]->name, name) == 0;
     const Where *w = where_key(ports.where, name);
-    const Place at = { k->file, w ? w->line : ports.line, 0 };
+    const Place at = {k->file, w ? w->line : ports.line, 0};
     if (!known && there)
       diag_add(r->d, at, D_PORT_UNSPOKEN, ports.label, arena_strdup(r->a, name));
     else if (!known)

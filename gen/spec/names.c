@@ -11,19 +11,100 @@
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 /* Keywords of C++ and of C, which no backend's table needs to repeat. */
-static const char *const keywords[] = {
-  "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case",
-  "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield",
-  "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit", "continue",
-  "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit",
-  "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long",
-  "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq",
-  "private", "protected", "public", "register", "reinterpret_cast", "requires", "restrict",
-  "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct",
-  "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid",
-  "typename", "typeof", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t",
-  "while", "xor", "xor_eq"
-};
+static const char *const keywords[] = {"alignas",
+                                       "alignof",
+                                       "and",
+                                       "and_eq",
+                                       "asm",
+                                       "auto",
+                                       "bitand",
+                                       "bitor",
+                                       "bool",
+                                       "break",
+                                       "case",
+                                       "catch",
+                                       "char",
+                                       "char16_t",
+                                       "char32_t",
+                                       "char8_t",
+                                       "class",
+                                       "co_await",
+                                       "co_return",
+                                       "co_yield",
+                                       "compl",
+                                       "concept",
+                                       "const",
+                                       "const_cast",
+                                       "consteval",
+                                       "constexpr",
+                                       "constinit",
+                                       "continue",
+                                       "decltype",
+                                       "default",
+                                       "delete",
+                                       "do",
+                                       "double",
+                                       "dynamic_cast",
+                                       "else",
+                                       "enum",
+                                       "explicit",
+                                       "export",
+                                       "extern",
+                                       "false",
+                                       "float",
+                                       "for",
+                                       "friend",
+                                       "goto",
+                                       "if",
+                                       "inline",
+                                       "int",
+                                       "long",
+                                       "mutable",
+                                       "namespace",
+                                       "new",
+                                       "noexcept",
+                                       "not",
+                                       "not_eq",
+                                       "nullptr",
+                                       "operator",
+                                       "or",
+                                       "or_eq",
+                                       "private",
+                                       "protected",
+                                       "public",
+                                       "register",
+                                       "reinterpret_cast",
+                                       "requires",
+                                       "restrict",
+                                       "return",
+                                       "short",
+                                       "signed",
+                                       "sizeof",
+                                       "static",
+                                       "static_assert",
+                                       "static_cast",
+                                       "struct",
+                                       "switch",
+                                       "template",
+                                       "this",
+                                       "thread_local",
+                                       "throw",
+                                       "true",
+                                       "try",
+                                       "typedef",
+                                       "typeid",
+                                       "typename",
+                                       "typeof",
+                                       "union",
+                                       "unsigned",
+                                       "using",
+                                       "virtual",
+                                       "void",
+                                       "volatile",
+                                       "wchar_t",
+                                       "while",
+                                       "xor",
+                                       "xor_eq"};
 
 static bool is_among(const char *s, const char *const *words, size_t n) {
   for (size_t i = 0; i < n; i++)
@@ -57,9 +138,12 @@ static bool is_taken_word(Reader *r, Place at, const char *label, const char *na
     diag_add(r->d, at, D_NAME_LANGUAGE, label, name);
   else if (is_among(name, keywords, COUNT(keywords)))
     diag_add(r->d, at, D_NAME_RESERVED, label, name, "C or C++");
-  else if (b) diag_add(r->d, at, D_NAME_RESERVED, label, name, b->title);
-  else if (prefix) diag_add(r->d, at, D_NAME_PREFIX, label, name, prefix);
-  else return false;
+  else if (b)
+    diag_add(r->d, at, D_NAME_RESERVED, label, name, b->title);
+  else if (prefix)
+    diag_add(r->d, at, D_NAME_PREFIX, label, name, prefix);
+  else
+    return false;
   return true;
 }
 
@@ -109,7 +193,7 @@ const char *spec_path_find(Reader *r, Val v, const char *path) {
     diag_add(r->d, val_place(r, v), D_PATH, v.label, path, fault);
     return NULL;
   }
-  const char *tries[2] = { spec_joined(r->a, beside, path), path }, *looked = "";
+  const char *tries[2] = {spec_joined(r->a, beside, path), path}, *looked = "";
   for (int i = *beside ? 0 : 1; i < 2; i++) {
     struct stat st;
     const char *opened = spec_joined(r->a, r->k->folder, tries[i]);

@@ -27,7 +27,8 @@ static int poison_any(lua_State *L) {
 static int poison_index(lua_State *L) {
   if (lua_isinteger(L, 2))
     lua_pushnil(L); /* an unknown list is empty, lest a loop over it never ends */
-  else spec_push_poison(L);
+  else
+    spec_push_poison(L);
   return 1;
 }
 
@@ -53,8 +54,8 @@ static kg_step *new_steps(SpecRun *run, int count) {
 
 /* Where the operator being recorded stands, as its step has it. */
 static int64_t place_here(SpecRun *run) {
-  const Place at = spec_here(run), *last = run->place_count ? &run->places[run->place_count - 1]
-                                                            : NULL;
+  const Place at = spec_here(run),
+              *last = run->place_count ? &run->places[run->place_count - 1] : NULL;
   if (!last || last->line != at.line || strcmp(last->file, at.file) != 0) {
     GROW(run->a, run->places, run->place_count, run->place_room);
     run->places[run->place_count++] = at;
@@ -127,24 +128,24 @@ static const struct {
   const char *event, *sign, *instead;
   bool compares;
 } signs[] = {
-  { "__add", "+", NULL, false },
-  { "__sub", "-", NULL, false },
-  { "__mul", "*", NULL, false },
-  { "__mod", "%", NULL, false },
-  { "__idiv", "//", NULL, false },
-  { "__div", "/", "// (rounds down) or ceil_div(a, b)", false },
-  { "__pow", "^", "the product", false },
-  { "__concat", "..", "no text in its place", false },
-  { "__len", "#", "the dim by its name", false },
-  { "__lt", "<", "a:lt(b) or a:gt(b)", true },
-  { "__le", "<=", "a:le(b) or a:ge(b)", true },
-  { "__eq", "==", "a:eq(b)", true },
-  { "__band", "&", "% and //", false },
-  { "__bor", "|", "+", false },
-  { "__bxor", "~", "+", false },
-  { "__bnot", "~", "-", false },
-  { "__shl", "<<", "*", false },
-  { "__shr", ">>", "//", false },
+    {"__add", "+", NULL, false},
+    {"__sub", "-", NULL, false},
+    {"__mul", "*", NULL, false},
+    {"__mod", "%", NULL, false},
+    {"__idiv", "//", NULL, false},
+    {"__div", "/", "// (rounds down) or ceil_div(a, b)", false},
+    {"__pow", "^", "the product", false},
+    {"__concat", "..", "no text in its place", false},
+    {"__len", "#", "the dim by its name", false},
+    {"__lt", "<", "a:lt(b) or a:gt(b)", true},
+    {"__le", "<=", "a:le(b) or a:ge(b)", true},
+    {"__eq", "==", "a:eq(b)", true},
+    {"__band", "&", "% and //", false},
+    {"__bor", "|", "+", false},
+    {"__bxor", "~", "+", false},
+    {"__bnot", "~", "-", false},
+    {"__shl", "<<", "*", false},
+    {"__shr", ">>", "//", false},
 };
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
@@ -240,10 +241,10 @@ static int variable(lua_State *L) {
   spec_charge(run, sizeof *run->variables + len + 1);
   GROW(run->a, run->variables, run->variable_count, run->variable_room);
   run->variables[run->variable_count] =
-      (SpecVariable){ (kg_symbol_kind)lua_tointeger(L, lua_upvalueindex(1)),
-                      arena_strndup(run->a, name, len), spec_here(run) };
+      (SpecVariable){(kg_symbol_kind)lua_tointeger(L, lua_upvalueindex(1)),
+                     arena_strndup(run->a, name, len), spec_here(run)};
   kg_step *step = new_steps(run, 1);
-  *step = (kg_step){ KG_OP_VAR, run->variable_count++ };
+  *step = (kg_step){KG_OP_VAR, run->variable_count++};
   return push_steps(L, step, 1);
 }
 
@@ -257,12 +258,12 @@ static int variable_set(lua_State *L) {
 /* ---- the words ------------------------------------------------------------------------------- */
 
 static void open_poison(lua_State *L) {
-  static const char *const any[] = { "__call", "__concat", "__add", "__sub",  "__mul",  "__div",
-                                     "__mod",  "__pow",    "__unm", "__idiv", "__band", "__bor",
-                                     "__bxor", "__shl",    "__shr", "__bnot", "__len" };
-  static const luaL_Reg rest[] = { { "__index", poison_index }, { "__newindex", poison_nothing },
-                                   { "__lt", poison_false },    { "__le", poison_false },
-                                   { "__eq", poison_false },    { NULL, NULL } };
+  static const char *const any[] = {"__call", "__concat", "__add", "__sub",  "__mul",  "__div",
+                                    "__mod",  "__pow",    "__unm", "__idiv", "__band", "__bor",
+                                    "__bxor", "__shl",    "__shr", "__bnot", "__len"};
+  static const luaL_Reg rest[] = {{"__index", poison_index}, {"__newindex", poison_nothing},
+                                  {"__lt", poison_false},    {"__le", poison_false},
+                                  {"__eq", poison_false},    {NULL, NULL}};
   luaL_newmetatable(L, POISON);
   luaL_setfuncs(L, rest, 0);
   for (int i = 0; i < COUNT(any); i++) {

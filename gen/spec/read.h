@@ -45,22 +45,31 @@ enum {
 };
 
 typedef struct SpecSource {
-  const char *path;   /* as diagnostics say it */
-  const char *real;   /* resolved, to know a file again */
+  const char *path; /* as diagnostics say it */
+  const char *real; /* resolved, to know a file again */
   const char *text;
   size_t len;
   int line_count;
   const char **lines; /* the start of each */
   bool loading;
-  int result;         /* registry reference of what an included file returned */
+  int result; /* registry reference of what an included file returned */
 } SpecSource;
 
 typedef enum SpecStop {
-  STOP_NOT, STOP_STEPS, STOP_SECONDS, STOP_MEMORY, STOP_TRAFFIC, STOP_FAULTS
+  STOP_NOT,
+  STOP_STEPS,
+  STOP_SECONDS,
+  STOP_MEMORY,
+  STOP_TRAFFIC,
+  STOP_FAULTS
 } SpecStop;
 
 /* dim.rows as it was recorded: the kernel that it is of is not known yet. */
-typedef struct SpecVariable { kg_symbol_kind kind; const char *name; Place at; } SpecVariable;
+typedef struct SpecVariable {
+  kg_symbol_kind kind;
+  const char *name;
+  Place at;
+} SpecVariable;
 
 /* `kernel "name"` before and after its table came. */
 typedef struct SpecHead {
@@ -80,29 +89,40 @@ typedef struct SpecReaders {
 
 typedef struct SpecRun {
   Arena *a;
-  Arena *scratch; size_t scratch_bytes; /* emptied after each kernel; what of it counts as memory */
+  Arena *scratch;
+  size_t scratch_bytes; /* emptied after each kernel; what of it counts as memory */
   Diags *d;
   const Words *words;
-  const Backend *const *there; int there_count; /* every backend that there is */
-  const Backend *const *backends; int backend_count; /* that the specification speaks of */
-  bool backends_said; Place backends_at;
+  const Backend *const *there;
+  int there_count; /* every backend that there is */
+  const Backend *const *backends;
+  int backend_count; /* that the specification speaks of */
+  bool backends_said;
+  Place backends_at;
   const SpecReaders *read;
   const char *file, *folder;
   lua_State *L;
   size_t memory;    /* bytes held by Lua and by recorded expressions */
   uint64_t traffic; /* bytes ever allocated */
-  bool refused; Place refused_at; /* the last allocation that was, if it was the last */
+  bool refused;
+  Place refused_at; /* the last allocation that was, if it was the last */
   int64_t steps;
-  int lost;     /* comparisons that Lua made a plain boolean of, told of already */
+  int lost; /* comparisons that Lua made a plain boolean of, told of already */
   clock_t started;
   SpecStop stop;
   Place stop_at;
-  int source_count, source_room; SpecSource **sources;
-  int head_count, head_room; SpecHead **heads;
-  int variable_count, variable_room; SpecVariable *variables;
-  int place_count, place_room; Place *places; /* of recorded operators */
-  int kernel_count, kernel_room; Kernel **kernels;
-  int set_count, set_room; KernelSet **sets;
+  int source_count, source_room;
+  SpecSource **sources;
+  int head_count, head_room;
+  SpecHead **heads;
+  int variable_count, variable_room;
+  SpecVariable *variables;
+  int place_count, place_room;
+  Place *places; /* of recorded operators */
+  int kernel_count, kernel_room;
+  Kernel **kernels;
+  int set_count, set_room;
+  KernelSet **sets;
 } SpecRun;
 
 /* ---- run.c ------------------------------------------------------------------------------ */
@@ -112,13 +132,18 @@ SpecRun *spec_run(lua_State *L);
 Place spec_here(SpecRun *run);
 /* Ends the run, for the first reason there is. */
 void spec_stop(SpecRun *run, SpecStop why);
-bool spec_over(SpecRun *run, size_t more); /* so many bytes more are too many */
+bool spec_over(SpecRun *run, size_t more);    /* so many bytes more are too many */
 void spec_charge(SpecRun *run, size_t bytes); /* counts memory outside Lua against the limit */
 /* Sorted copies of a table's keys, in scratch: integers, then strings (byte order).  Others are
 ** counted only. */
-typedef struct Key { bool is_string; lua_Integer number; const char *string; size_t len; } Key;
+typedef struct Key {
+  bool is_string;
+  lua_Integer number;
+  const char *string;
+  size_t len;
+} Key;
 Key *spec_keys(SpecRun *run, int table, int *count, int *others);
-const char *spec_kind(lua_State *L, int at); /* "a number", "nothing" */
+const char *spec_kind(lua_State *L, int at);     /* "a number", "nothing" */
 const char *spec_float_text(Arena *a, double x); /* 256.0 */
 /* "; did you mean 'x'?" or "" */
 const char *spec_suggest(Arena *a, const char *word, const char *const *names, int n);
@@ -137,7 +162,12 @@ const char *spec_joined(Arena *a, const char *folder, const char *path);
 
 /* A table constructor as it is written: each entry's key or position, its line, and its own
 ** entries. */
-typedef struct Where { const char *key; int index; int line; struct Where *first, *next; } Where;
+typedef struct Where {
+  const char *key;
+  int index;
+  int line;
+  struct Where *first, *next;
+} Where;
 /* The table of `kernel "name" {` on this line; NULL when it is not written there in so many
 ** words. */
 const Where *spec_where(Arena *a, const SpecSource *source, int line, const char *name);
@@ -164,9 +194,9 @@ void spec_push_poison(lua_State *L);
 
 /* ---- words.c ---------------------------------------------------------------------------- */
 
-void spec_words_open(SpecRun *run, int words); /* fills the table of words at that stack index */
-const char *spec_to_absent(lua_State *L, int at);  /* the reason; NULL: no absent */
-bool spec_is_absent_word(lua_State *L, int at);    /* `absent` itself, with no reason */
+void spec_words_open(SpecRun *run, int words);    /* fills the table of words at that stack index */
+const char *spec_to_absent(lua_State *L, int at); /* the reason; NULL: no absent */
+bool spec_is_absent_word(lua_State *L, int at);   /* `absent` itself, with no reason */
 
 /* ---- values.c --------------------------------------------------------------------------- */
 
@@ -184,7 +214,12 @@ typedef struct Reader {
 } Reader;
 
 /* A value on Lua's stack, and how to speak of it. */
-typedef struct Val { int at; const char *label; const Where *where; int line; } Val;
+typedef struct Val {
+  int at;
+  const char *label;
+  const Where *where;
+  int line;
+} Val;
 
 Place val_place(const Reader *r, Val v);
 /* The field or entry is pushed; v.at is its stack index.  Callers restore the stack with

@@ -8,14 +8,14 @@
 SpecRun *spec_run(lua_State *L) { return *(SpecRun **)lua_getextraspace(L); }
 
 Place spec_here(SpecRun *run) {
-  Place at = { run->file, 0, 0 };
+  Place at = {run->file, 0, 0};
   lua_Debug ar;
   for (int level = 0; lua_getstack(run->L, level, &ar); level++) {
     lua_getinfo(run->L, "Sl", &ar);
     const int source =
         ar.source[0] == '=' ? atoi(ar.source + 1) : -1; /* chunks are named by number */
     if (ar.currentline < 1 || source < 0 || source >= run->source_count) continue;
-    return (Place){ run->sources[source]->path, ar.currentline, 0 };
+    return (Place){run->sources[source]->path, ar.currentline, 0};
   }
   return at;
 }
@@ -71,7 +71,8 @@ Key *spec_keys(SpecRun *run, int table, int *count, int *others) {
   *count = *others = 0;
   for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
     Key *k = &keys[*count];
-    if (lua_isinteger(L, -2)) k->number = lua_tointeger(L, -2);
+    if (lua_isinteger(L, -2))
+      k->number = lua_tointeger(L, -2);
     else if (lua_type(L, -2) == LUA_TSTRING) {
       k->is_string = true;
       k->string = lua_tolstring(L, -2, &k->len); /* kept alive by the table */

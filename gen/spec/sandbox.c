@@ -34,9 +34,12 @@ static void count_steps(lua_State *L, lua_Debug *ar) {
   (void)ar;
   SpecRun *run = spec_run(L);
   run->steps += HOOK_STEPS;
-  if (run->steps > SPEC_MILLION_STEPS * INT64_C(1000000)) spec_stop(run, STOP_STEPS);
-  else if (clock() - run->started > SPEC_SECONDS * CLOCKS_PER_SEC) spec_stop(run, STOP_SECONDS);
-  else if (diags_errors(run->d) > SPEC_FAULTS) spec_stop(run, STOP_FAULTS);
+  if (run->steps > SPEC_MILLION_STEPS * INT64_C(1000000))
+    spec_stop(run, STOP_STEPS);
+  else if (clock() - run->started > SPEC_SECONDS * CLOCKS_PER_SEC)
+    spec_stop(run, STOP_SECONDS);
+  else if (diags_errors(run->d) > SPEC_FAULTS)
+    spec_stop(run, STOP_FAULTS);
   if (run->stop != STOP_NOT) luaL_error(L, "stopped");
 }
 
@@ -102,8 +105,10 @@ static int safe_pairs(lua_State *L) {
   lua_pushvalue(L, 1);
   lua_createtable(L, n, 0);
   for (int i = 0; i < n; i++) {
-    if (keys[i].is_string) lua_pushlstring(L, keys[i].string, keys[i].len);
-    else lua_pushinteger(L, keys[i].number);
+    if (keys[i].is_string)
+      lua_pushlstring(L, keys[i].string, keys[i].len);
+    else
+      lua_pushinteger(L, keys[i].number);
     lua_rawseti(L, -2, i + 1);
   }
   lua_pushinteger(L, 0);
@@ -170,8 +175,10 @@ static int include(lua_State *L) {
   for (int i = 0; i < run->source_count; i++) {
     SpecSource *known = run->sources[i];
     if (strcmp(known->real, real) != 0) continue;
-    if (known->loading) diag_add(run->d, at, D_INCLUDE_CYCLE, given);
-    else lua_rawgeti(L, LUA_REGISTRYINDEX, known->result);
+    if (known->loading)
+      diag_add(run->d, at, D_INCLUDE_CYCLE, given);
+    else
+      lua_rawgeti(L, LUA_REGISTRYINDEX, known->result);
     return 1;
   }
   SpecSource *source = spec_source_read(run, path);
@@ -185,51 +192,51 @@ static int include(lua_State *L) {
 
 /* ---- the names a specification sees ---------------------------------------------------------- */
 
-static const char *const base_kept[] = { "assert", "error",  "ipairs",   "rawequal",
-                                         "rawlen", "select", "tonumber", "type" };
-static const char *const math_kept[] = { "abs", "ceil",       "floor",     "fmod",       "huge",
-                                         "max", "maxinteger", "min",       "mininteger", "modf",
-                                         "pi",  "sqrt",       "tointeger", "type",       "ult" };
-static const char *const string_kept[] = { "byte", "char",    "len", "lower",
-                                           "rep",  "reverse", "sub", "upper" };
-static const char *const table_kept[] = { "concat", "insert", "pack", "remove", "unpack" };
+static const char *const base_kept[] = {"assert", "error",  "ipairs",   "rawequal",
+                                        "rawlen", "select", "tonumber", "type"};
+static const char *const math_kept[] = {"abs", "ceil",       "floor",     "fmod",       "huge",
+                                        "max", "maxinteger", "min",       "mininteger", "modf",
+                                        "pi",  "sqrt",       "tointeger", "type",       "ult"};
+static const char *const string_kept[] = {"byte", "char",    "len", "lower",
+                                          "rep",  "reverse", "sub", "upper"};
+static const char *const table_kept[] = {"concat", "insert", "pack", "remove", "unpack"};
 
 /* Lua's own names that are not there, and why. */
 static const struct {
   const char *name, *why;
 } missing[] = {
-  { "collectgarbage", "memory has its own limit" },
-  { "coroutine", "a limit must not be caught" },
-  { "debug", "nothing may look behind it" },
-  { "dofile", "use include" },
-  { "getmetatable", "values keep their meaning" },
-  { "io", "it reads and writes no files; use include" },
-  { "load", "no text is run as code" },
-  { "loadfile", "use include" },
-  { "loadstring", "no text is run as code" },
-  { "math.random", "the same specification gives the same bytes" },
-  { "math.randomseed", "the same specification gives the same bytes" },
-  { "next",
-    "the order of a table differs from run to run; use pairs, which goes by the keys' order" },
-  { "os", "it has no access to the system" },
-  { "package", "use include" },
-  { "pcall", "a limit must not be caught" },
-  { "print", "it writes nothing" },
-  { "rawget", "values keep their meaning" },
-  { "rawset", "values keep their meaning" },
-  { "require", "use include" },
-  { "setmetatable", "values keep their meaning" },
-  { "string.dump", "no bytecode" },
-  { "string.find", "patterns can take for ever" },
-  { "string.gmatch", "patterns can take for ever" },
-  { "string.gsub", "patterns can take for ever" },
-  { "string.match", "patterns can take for ever" },
-  { "table.move", "it can take for ever" },
-  { "table.sort", "equal entries would stand in any order" },
-  { "utf8", "texts are taken as they are" },
-  { "warn", "it writes nothing" },
-  { "xpcall", "a limit must not be caught" },
-  { "_G", "values keep their meaning" },
+    {"collectgarbage", "memory has its own limit"},
+    {"coroutine", "a limit must not be caught"},
+    {"debug", "nothing may look behind it"},
+    {"dofile", "use include"},
+    {"getmetatable", "values keep their meaning"},
+    {"io", "it reads and writes no files; use include"},
+    {"load", "no text is run as code"},
+    {"loadfile", "use include"},
+    {"loadstring", "no text is run as code"},
+    {"math.random", "the same specification gives the same bytes"},
+    {"math.randomseed", "the same specification gives the same bytes"},
+    {"next",
+     "the order of a table differs from run to run; use pairs, which goes by the keys' order"},
+    {"os", "it has no access to the system"},
+    {"package", "use include"},
+    {"pcall", "a limit must not be caught"},
+    {"print", "it writes nothing"},
+    {"rawget", "values keep their meaning"},
+    {"rawset", "values keep their meaning"},
+    {"require", "use include"},
+    {"setmetatable", "values keep their meaning"},
+    {"string.dump", "no bytecode"},
+    {"string.find", "patterns can take for ever"},
+    {"string.gmatch", "patterns can take for ever"},
+    {"string.gsub", "patterns can take for ever"},
+    {"string.match", "patterns can take for ever"},
+    {"table.move", "it can take for ever"},
+    {"table.sort", "equal entries would stand in any order"},
+    {"utf8", "texts are taken as they are"},
+    {"warn", "it writes nothing"},
+    {"xpcall", "a limit must not be caught"},
+    {"_G", "values keep their meaning"},
 };
 
 static bool complain_missing(SpecRun *run, const char *name) {
@@ -367,8 +374,7 @@ static int open_words(lua_State *L) {
   add_library(L, 1, "string", luaopen_string, string_kept, COUNT(string_kept));
   add_library(L, 1, "table", luaopen_table, table_kept, COUNT(table_kept));
   static const luaL_Reg own[] = {
-    { "include", include }, { "pairs", safe_pairs }, { "tostring", safe_tostring }, { NULL, NULL }
-  };
+      {"include", include}, {"pairs", safe_pairs}, {"tostring", safe_tostring}, {NULL, NULL}};
   luaL_setfuncs(L, own, 0);
   spec_words_open(run, 1);
   lua_newtable(L); /* 2: the file's own variables */
@@ -409,7 +415,7 @@ static Place split(SpecRun *run, const char **message, Place otherwise) {
   const long line = strtol(text, &end, 10);
   if (end == text || strncmp(end, ": ", 2) != 0) return otherwise;
   *message = end + 2;
-  return (Place){ run->sources[source]->path, (int)line, 0 };
+  return (Place){run->sources[source]->path, (int)line, 0};
 }
 
 static void complain_stop(SpecRun *run) {
@@ -463,7 +469,7 @@ static int on_error(lua_State *L) {
 static void stop_for_memory(SpecRun *run) {
   if (run->stop != STOP_NOT) return;
   run->stop = STOP_MEMORY;
-  run->stop_at = run->refused_at.file ? run->refused_at : (Place){ run->file, 0, 0 };
+  run->stop_at = run->refused_at.file ? run->refused_at : (Place){run->file, 0, 0};
 }
 
 /* Calls what is on the stack with its n arguments. */
@@ -503,7 +509,7 @@ bool spec_sandbox_run(SpecRun *run, SpecSource *source) {
     if (status == LUA_ERRSYNTAX) { /* nesting too deep is none, and on_error has told of it */
       size_t len;
       const char *message = lua_tolstring(L, -1, &len), *text = one_line(run->a, message, len);
-      const Place at = split(run, &text, (Place){ source->path, 0, 0 });
+      const Place at = split(run, &text, (Place){source->path, 0, 0});
       diag_add(run->d, at, D_LUA_SYNTAX, text);
     }
     lua_pop(L, 1);

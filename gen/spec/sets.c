@@ -38,8 +38,7 @@ void spec_set_read(SpecRun *run, Place at, int table) {
   k->name = "path";
   k->file = at.file;
   k->line = at.line;
-  Reader r = {
-      .run = run, .a = run->a, .scratch = run->scratch, .d = run->d, .L = run->L, .k = k};
+  Reader r = {.run = run, .a = run->a, .scratch = run->scratch, .d = run->d, .L = run->L, .k = k};
   const Val top = {lua_absindex(run->L, table), "path", NULL, at.line};
   if (!val_is_table(&r, top, EXPECTED)) return;
   const int base = lua_gettop(run->L);
@@ -71,8 +70,7 @@ void spec_sets_check(SpecRun *run) {
   for (int i = 0; i < run->set_count; i++) {
     const KernelSet *p = run->sets[i];
     const char *label = arena_printf(run->a, "path %s", p->name);
-    if (is_kernel(run, p->name))
-      diag_add(run->d, p->at, D_NAME_TWICE, label, p->name, "a kernel");
+    if (is_kernel(run, p->name)) diag_add(run->d, p->at, D_NAME_TWICE, label, p->name, "a kernel");
     for (int j = 0; j < i; j++)
       if (strcmp(run->sets[j]->name, p->name) == 0)
         diag_add(run->d, p->at, D_NAME_TWICE, label, p->name, "another path");

@@ -44,7 +44,6 @@ bool spec_is_identifier(const char *name) {
   return true;
 }
 
-
 const char *spec_folder_of(Arena *a, const char *path) {
   const char *slash = strrchr(path, '/');
   if (!slash) return "";
@@ -69,14 +68,14 @@ static void find_lines(Arena *a, SpecSource *s) {
 /* Each class of fault is told of once, at its first place: a binary file has thousands. */
 static bool is_text(SpecRun *run, const SpecSource *s) {
   if (s->len > 0 && s->text[0] == LUA_SIGNATURE[0]) {
-    diag_add(run->d, (Place){ s->path, 0, 0 }, D_SPEC_BYTECODE);
+    diag_add(run->d, (Place){s->path, 0, 0}, D_SPEC_BYTECODE);
     return false;
   }
   bool nul = false, bad = false, large = false;
   for (int i = 0; i < s->line_count; i++) {
     const char *line = s->lines[i];
     const size_t len = (size_t)(s->lines[i + 1] - line);
-    const Place at = { s->path, i + 1, 0 };
+    const Place at = {s->path, i + 1, 0};
     const char *zero = nul ? NULL : memchr(line, 0, len);
     if (zero) diag_add(run->d, at, D_SPEC_NUL, (int)(zero - line) + 1);
     nul = nul || zero;
@@ -98,7 +97,7 @@ SpecSource *spec_source_read(SpecRun *run, const char *path) {
   s->result = LUA_NOREF;
   s->text = file_read(run->a, path, &s->len, &why);
   if (!s->text) {
-    diag_add(run->d, (Place){ path, 0, 0 }, D_SPEC_FILE, why);
+    diag_add(run->d, (Place){path, 0, 0}, D_SPEC_FILE, why);
     return NULL;
   }
   char *real = realpath(path, NULL);

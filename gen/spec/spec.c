@@ -12,16 +12,16 @@ static Spec *result(SpecRun *run) {
   Spec *spec = arena_alloc(run->a, sizeof *spec);
   const char **files = arena_alloc(run->a, (size_t)(run->source_count + 1) * sizeof *files);
   for (int i = 0; i < run->source_count; i++) files[i] = run->sources[i]->path;
-  *spec = (Spec){ .file = run->file,
-                  .folder = run->folder,
-                  .kernel_count = run->kernel_count,
-                  .kernels = run->kernels,
-                  .set_count = run->set_count,
-                  .sets = run->sets,
-                  .backend_count = run->backend_count,
-                  .backends = run->backends,
-                  .read_files = files,
-                  .read_count = run->source_count };
+  *spec = (Spec){.file = run->file,
+                 .folder = run->folder,
+                 .kernel_count = run->kernel_count,
+                 .kernels = run->kernels,
+                 .set_count = run->set_count,
+                 .sets = run->sets,
+                 .backend_count = run->backend_count,
+                 .backends = run->backends,
+                 .read_files = files,
+                 .read_count = run->source_count};
   return spec;
 }
 
@@ -29,16 +29,16 @@ Spec *spec_load(Arena *a, const char *path, const Words *words, const Backend *c
                 int backend_count, Diags *d) {
   if (backend_count > MAX_BACKENDS)
     die("%d backends; spec.h has room for %d", backend_count, (int)MAX_BACKENDS);
-  static const SpecReaders readers = { spec_kernel_read, spec_set_read, spec_backends_read };
-  SpecRun run = { .a = a,
-                  .scratch = arena_new(),
-                  .d = d,
-                  .words = words,
-                  .there = backends,
-                  .there_count = backend_count,
-                  .backends = backends,
-                  .backend_count = backend_count,
-                  .read = &readers };
+  static const SpecReaders readers = {spec_kernel_read, spec_set_read, spec_backends_read};
+  SpecRun run = {.a = a,
+                 .scratch = arena_new(),
+                 .d = d,
+                 .words = words,
+                 .there = backends,
+                 .there_count = backend_count,
+                 .backends = backends,
+                 .backend_count = backend_count,
+                 .read = &readers};
   const int before = diags_errors(d);
   run.file = arena_strdup(a, path);
   run.folder = spec_folder_of(a, run.file);
@@ -52,6 +52,6 @@ Spec *spec_load(Arena *a, const char *path, const Words *words, const Backend *c
   spec_kernels_check(&run);
   spec_sets_check(&run);
   if (run.head_count == 0 && diags_errors(d) == before)
-    diag_add(d, (Place){ run.file, 0, 0 }, D_NO_KERNEL);
+    diag_add(d, (Place){run.file, 0, 0}, D_NO_KERNEL);
   return run.kernel_count > 0 || diags_errors(d) == before ? result(&run) : NULL;
 }

@@ -47,11 +47,15 @@ struct Words;
 /* ---- the specification ----------------------------------------------------------------------- */
 
 /* a port's own value of a fixed constant */
-typedef struct Define { const char *name; bool is_bool; int64_t value; } Define;
+typedef struct Define {
+  const char *name;
+  bool is_bool;
+  int64_t value;
+} Define;
 
 typedef struct Port {
   const struct Backend *backend;
-  const char *absent;     /* the reason, or NULL: there is a port */
+  const char *absent; /* the reason, or NULL: there is a port */
   const char
       *body; /* path as opened, relative to the spec's folder; the kernel's unless overridden */
   bool own_body;
@@ -60,18 +64,20 @@ typedef struct Port {
   int define_count;
   Define defines[MAX_DEFINES];
   const char *why_defines; /* the reason given for an override, printed in PORTS.md */
-  kg_port launch; /* as the runtime has it; text and shared_bytes come with emission */
+  kg_port launch;          /* as the runtime has it; text and shared_bytes come with emission */
 } Port;
 
-typedef struct Tolerance { double rms, max; } Tolerance; /* normalised; 0: exact */
+typedef struct Tolerance {
+  double rms, max;
+} Tolerance; /* normalised; 0: exact */
 
-typedef struct Case {       /* one test case: values by variable; scalars of f32 in reals */
+typedef struct Case { /* one test case: values by variable; scalars of f32 in reals */
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
   bool given[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
   double reals[MAX_SCALARS];
-  const char *fill;         /* named filling for the reference ("nan", "ties"); "" plain */
-  uint64_t seed;            /* of its data; 0: 1 */
-  int made_of;              /* the number, from 1, of the case that verify made it of; 0: none */
+  const char *fill; /* named filling for the reference ("nan", "ties"); "" plain */
+  uint64_t seed;    /* of its data; 0: 1 */
+  int made_of;      /* the number, from 1, of the case that verify made it of; 0: none */
 } Case;
 
 /* What kg_kernel's lists point to while a specification is read. */
@@ -89,31 +95,43 @@ typedef struct KernelRoom {
 typedef struct Kernel {
   union {
     kg_kernel model;
-    struct { KG_KERNEL_MEMBERS };
+    struct {
+      KG_KERNEL_MEMBERS
+    };
   };
   KernelRoom *room;
   const char *fallback;
-  const char *file; int line;     /* of the `kernel "name"` call */
-  const char *folder;             /* the spec's own folder, "" for the current one */
-  int64_t dim_max[MAX_DIMS];      /* declared range, default 2^32 - 1 */
-  int input_count;                /* of args */
+  const char *file;
+  int line;                  /* of the `kernel "name"` call */
+  const char *folder;        /* the spec's own folder, "" for the current one */
+  int64_t dim_max[MAX_DIMS]; /* declared range, default 2^32 - 1 */
+  int input_count;           /* of args */
   int arg_line[MAX_ARGS];
-  int stated_count;               /* of require: what the author wrote; the dims' ranges follow */
+  int stated_count; /* of require: what the author wrote; the dims' ranges follow */
   kg_expr groups[3], threads[3];
   unsigned waves;
   int port_count;
   Port ports[MAX_BACKENDS]; /* in backend order: one for each backend, absent or not */
   KernelPorts slots;        /* of model; a port is in its slot once it has a text */
   kg_other_port others[MAX_BACKENDS + 1];
-  Tolerance tolerance[KG_DTYPES];                 /* by output dtype */
-  Tolerance out_tolerance[MAX_ARGS]; bool has_out_tolerance[MAX_ARGS]; /* one output's own */
-  const char *body;                               /* path */
-  const char *reference;                          /* path of the reference in C, or NULL */
-  int case_count; Case *cases;
+  Tolerance tolerance[KG_DTYPES]; /* by output dtype */
+  Tolerance out_tolerance[MAX_ARGS];
+  bool has_out_tolerance[MAX_ARGS]; /* one output's own */
+  const char *body;                 /* path */
+  const char *reference;            /* path of the reference in C, or NULL */
+  int case_count;
+  Case *cases;
   /* of ledger.c's columns: "vgpr", "scratch" ... */
-  int budget_count; struct { const char *name; int64_t most; } budget[8];
+  int budget_count;
+  struct {
+    const char *name;
+    int64_t most;
+  } budget[8];
   /* answered findings: E-code and why it is no fault */
-  int allow_count; struct { const char *code, *reason; } allow[16];
+  int allow_count;
+  struct {
+    const char *code, *reason;
+  } allow[16];
 } Kernel;
 
 /* Makes the room of a kernel that has none yet. */
@@ -128,15 +146,15 @@ typedef struct KernelSet {
 } KernelSet;
 
 typedef struct Spec {
-  const char *file;     /* as given */
+  const char *file; /* as given */
   const char *folder;
   int kernel_count;
-  Kernel **kernels;     /* in the file's order */
+  Kernel **kernels; /* in the file's order */
   int set_count;
-  KernelSet **sets;     /* likewise */
+  KernelSet **sets; /* likewise */
   int backend_count;
   const struct Backend *const *backends; /* that it speaks of: a port of each in every kernel */
-  const char *const *read_files; /* the spec, its includes: for the depfile */
+  const char *const *read_files;         /* the spec, its includes: for the depfile */
   int read_count;
 } Spec;
 
@@ -174,34 +192,42 @@ void port_emitted(Kernel *k, Port *p, const char *text, uint32_t shared_bytes);
 const char *port_file(Arena *a, const Kernel *k, const Port *p);
 const Port *kernel_port(const Kernel *k, const char *backend, int *index); /* NULL: unknown */
 
-
 /* A path below the specification's folder as seen from there: what texts may say.  Else the path
 ** as it is. */
 const char *path_from_spec(const Spec *s, const char *path);
 /* A path as the specification has it, as this process opens it. */
 const char *path_opened(Arena *a, const Spec *s, const char *path);
 
-
 /* ---- backend.c: a backend is data (templates/backends/<name>.lua) ---------------------------- */
 
-typedef struct Pair { const char *name, *text; } Pair;
+typedef struct Pair {
+  const char *name, *text;
+} Pair;
 
 typedef struct Backend {
-  const char *name; /* "hip": also the folder under generated/ and the name in a spec's ports */
-  const char *title;       /* "HIP" */
-  const char *slot;        /* one of kernel_slots ("rocm"), or NULL: in `others` */
-  const char *extension;   /* "hip" */
-  const char *file;        /* the table's own path */
-  const char **files; int file_count; /* it and its bases, for the depfile */
+  const char *name;  /* "hip": also the folder under generated/ and the name in a spec's ports */
+  const char *title; /* "HIP" */
+  const char *slot;  /* one of kernel_slots ("rocm"), or NULL: in `others` */
+  const char *extension; /* "hip" */
+  const char *file;      /* the table's own path */
+  const char **files;
+  int file_count; /* it and its bases, for the depfile */
   unsigned waves;
-  int order;               /* place in tables: metal 1, cuda 2, hip 3 */
-  struct { uint32_t shared, threads, buffers; uint64_t groups[3]; } limits; /* 0: none */
-  const char **options; int option_count;      /* for the run-time compiler */
-  const char **reserved; int reserved_count;   /* identifiers a body must not declare */
+  int order; /* place in tables: metal 1, cuda 2, hip 3 */
+  struct {
+    uint32_t shared, threads, buffers;
+    uint64_t groups[3];
+  } limits; /* 0: none */
+  const char **options;
+  int option_count; /* for the run-time compiler */
+  const char **reserved;
+  int reserved_count; /* identifiers a body must not declare */
   Pair *spell;
   int spell_count; /* word -> spelling, token by token ("" removes the word) */
-  Pair *names; int name_count; /* what pieces of a base call things: their ${holes} */
-  Pair *index; int index_count;                /* thread_x, group_x ... -> spelling in the entry */
+  Pair *names;
+  int name_count; /* what pieces of a base call things: their ${holes} */
+  Pair *index;
+  int index_count; /* thread_x, group_x ... -> spelling in the entry */
   Pair *pieces;
   int piece_count; /* name -> text; written, in this order, when the name is used */
   Pair *tail;
@@ -225,16 +251,21 @@ const char *pair_find(const Pair *pairs, int count, const char *name);
 
 /* Words that tell a thread who it is, as bits.  Each has a meaning of its own here: how it differs
 ** from thread to thread (uniform.c), and where the entry declares it (emit.c). */
-#define INDEX_WORD_LIST(WORD) \
-  WORD(THREAD, "thread") \
-  WORD(THREAD_X, "thread_x") WORD(THREAD_Y, "thread_y") WORD(THREAD_Z, "thread_z") \
-  WORD(GROUP_X, "group_x") WORD(GROUP_Y, "group_y") WORD(GROUP_Z, "group_z") \
-  WORD(LANE, "lane") WORD(WAVE_INDEX, "wave_index")
+#define INDEX_WORD_LIST(WORD)                                                                      \
+  WORD(THREAD, "thread")                                                                           \
+  WORD(THREAD_X, "thread_x")                                                                       \
+  WORD(THREAD_Y, "thread_y")                                                                       \
+  WORD(THREAD_Z, "thread_z")                                                                       \
+  WORD(GROUP_X, "group_x")                                                                         \
+  WORD(GROUP_Y, "group_y")                                                                         \
+  WORD(GROUP_Z, "group_z")                                                                         \
+  WORD(LANE, "lane")                                                                               \
+  WORD(WAVE_INDEX, "wave_index")
 typedef enum IndexWord {
 #define WORD(symbol, name) IX_##symbol,
   INDEX_WORD_LIST(WORD)
 #undef WORD
-  INDEX_WORDS
+      INDEX_WORDS
 } IndexWord;
 extern const char *const index_word[INDEX_WORDS];
 
@@ -249,13 +280,24 @@ enum {
   WORD_LIBRARY = 64, /* a function of lib/ */
   WORD_MARKS = 7
 };
-typedef struct WordMark { const char *name; unsigned mark; } WordMark;
+typedef struct WordMark {
+  const char *name;
+  unsigned mark;
+} WordMark;
 extern const WordMark word_marks[WORD_MARKS]; /* { "KG_INDEX", WORD_INDEX } ... */
 
-typedef struct Word { const char *name; unsigned marks; int line; } Word;
+typedef struct Word {
+  const char *name;
+  unsigned marks;
+  int line;
+} Word;
 /* A function of portable.h by its parameters' types, pointers by what they point to: load4(bf16),
 ** operator+(f32x4,f32x4).  at: of its name, from the file's first byte. */
-typedef struct Overload { const char *word, *text; size_t at; int line; } Overload;
+typedef struct Overload {
+  const char *word, *text;
+  size_t at;
+  int line;
+} Overload;
 typedef struct Words {
   const char *file;
   int count, room;

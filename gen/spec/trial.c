@@ -22,7 +22,7 @@ static bool read_bound(Reader *r, Val v, double *out) {
 }
 
 void spec_tolerance_read(Reader *r, Val v, Tolerance *out) {
-  static const char *const fields[] = { "max", "rms" };
+  static const char *const fields[] = {"max", "rms"};
   if (!lua_istable(r->L, v.at)) {
     if (read_bound(r, v, &out->rms))
       out->max = 8 * out->rms; /* one wrong element must not hide among many right ones */
@@ -70,8 +70,8 @@ static void check_tolerances(Reader *r, Val numerics, const bool *given) {
 }
 
 static void read_numerics(Reader *r, Val v) {
-  static const char *const fields[] = { "accumulate", "tolerance" };
-  bool given[KG_DTYPES] = { false };
+  static const char *const fields[] = {"accumulate", "tolerance"};
+  bool given[KG_DTYPES] = {false};
   if (!val_nil(r, v)) {
     if (!val_is_table(r, v, "{ accumulate = f32, tolerance = { f32 = 1e-6 } }")) return;
     val_fields(r, v, fields, COUNT(fields));
@@ -182,8 +182,8 @@ static void read_case(Reader *r, Val entry, Case *out) {
                                           : "?";
     if ((plain && read_case_value(r, entry, name, out)) || r->bad_names) continue;
     const Where *w = where_key(entry.where, name);
-    diag_add(r->d, (Place){ k->file, w ? w->line : entry.line, 0 }, D_CASE_UNKNOWN, entry.label,
-             name, spec_suggest(r->a, name, names, count));
+    diag_add(r->d, (Place){k->file, w ? w->line : entry.line, 0}, D_CASE_UNKNOWN, entry.label, name,
+             spec_suggest(r->a, name, names, count));
   }
   bool whole = !r->bad_names && !r->bad_shapes;
   for (int i = 0; i < k->dim_count; i++) {
@@ -209,8 +209,8 @@ static void read_cases(Reader *r, Val v) {
 
 static void read_budget(Reader *r, Val table) {
   /* The ledger's columns of which less is better. */
-  static const char *const columns[] = { "vgpr",    "agpr",   "sgpr", "lds",
-                                         "scratch", "spills", "code", "instructions" };
+  static const char *const columns[] = {"vgpr",    "agpr",   "sgpr", "lds",
+                                        "scratch", "spills", "code", "instructions"};
   _Static_assert(COUNT(columns) <= COUNT(((Kernel *)0)->budget), "a budget may name every column");
   lua_State *L = r->L;
   Kernel *k = r->k;
@@ -246,8 +246,10 @@ static void read_allow(Reader *r, Val table) {
                        spec_is_identifier(keys[i].string);
     const char *code = plain ? arena_strdup(r->a, keys[i].string) : "?", *reason;
     const Val v = val_field(r, table, code);
-    if (diag_find(code) < 0) diag_add(r->d, val_place(r, v), D_ALLOW_CODE, table.label, code, "");
-    else if (code[1] != '1') diag_add(r->d, val_place(r, v), D_ALLOW_SPEC, table.label, code);
+    if (diag_find(code) < 0)
+      diag_add(r->d, val_place(r, v), D_ALLOW_CODE, table.label, code, "");
+    else if (code[1] != '1')
+      diag_add(r->d, val_place(r, v), D_ALLOW_SPEC, table.label, code);
     else if (val_string(r, v, "the reason why it is no fault", &reason)) {
       k->allow[k->allow_count].code = code;
       k->allow[k->allow_count++].reason = reason;

@@ -4,17 +4,19 @@
 
 #include "spec/read.h"
 
-Place val_place(const Reader *r, Val v) { return (Place){ r->k->file, v.line, 0 }; }
+Place val_place(const Reader *r, Val v) { return (Place){r->k->file, v.line, 0}; }
 
 static Val child(Reader *r, Val parent, const Where *where, const char *label) {
   luaL_checkstack(r->L, 8, NULL);
-  return (Val){ lua_gettop(r->L), label, where, where ? where->line : parent.line };
+  return (Val){lua_gettop(r->L), label, where, where ? where->line : parent.line};
 }
 
 Val val_field(Reader *r, Val table, const char *key) {
   luaL_checkstack(r->L, 8, NULL);
-  if (lua_istable(r->L, table.at)) lua_getfield(r->L, table.at, key);
-  else lua_pushnil(r->L);
+  if (lua_istable(r->L, table.at))
+    lua_getfield(r->L, table.at, key);
+  else
+    lua_pushnil(r->L);
   const bool top = strchr(table.label, ':') == NULL; /* the kernel's own name stands first */
   return child(r, table, where_key(table.where, key),
                arena_printf(r->scratch, top ? "%s: %s" : "%s.%s", table.label, key));
@@ -22,8 +24,10 @@ Val val_field(Reader *r, Val table, const char *key) {
 
 Val val_item(Reader *r, Val table, int index) {
   luaL_checkstack(r->L, 8, NULL);
-  if (lua_istable(r->L, table.at)) lua_geti(r->L, table.at, index);
-  else lua_pushnil(r->L);
+  if (lua_istable(r->L, table.at))
+    lua_geti(r->L, table.at, index);
+  else
+    lua_pushnil(r->L);
   return child(r, table, where_item(table.where, index),
                arena_printf(r->scratch, "%s[%d]", table.label, index));
 }
@@ -87,8 +91,10 @@ bool val_string(Reader *r, Val v, const char *expected, const char **out) {
   const char *s = lua_tolstring(r->L, v.at, &len), *fault = NULL;
   for (size_t i = 0; i < len && !fault; i++) {
     const unsigned char c = (unsigned char)s[i];
-    if (c == 0) fault = "a NUL byte";
-    else if (c == '\n' || c == '\r') fault = "a line break";
+    if (c == 0)
+      fault = "a NUL byte";
+    else if (c == '\n' || c == '\r')
+      fault = "a line break";
     else if (c < 0x20 || c == 0x7F)
       fault = arena_printf(r->a, "a control character (0x%02x)", (unsigned)c);
   }
@@ -96,8 +102,10 @@ bool val_string(Reader *r, Val v, const char *expected, const char **out) {
   if (!fault && bad < len)
     fault = arena_printf(r->a, "a byte that is not valid UTF-8 (0x%02x)",
                          (unsigned)(unsigned char)s[bad]);
-  if (fault) diag_add(r->d, val_place(r, v), D_TEXT_BAD, v.label, fault);
-  else if (strspn(s, " ") == len) diag_add(r->d, val_place(r, v), D_TEXT_EMPTY, v.label, expected);
+  if (fault)
+    diag_add(r->d, val_place(r, v), D_TEXT_BAD, v.label, fault);
+  else if (strspn(s, " ") == len)
+    diag_add(r->d, val_place(r, v), D_TEXT_EMPTY, v.label, expected);
   else {
     *out = arena_strndup(r->a, s, len);
     return true;
@@ -212,8 +220,7 @@ kg_dtype val_dtype(Reader *r, Val v) {
 
 /* The words by which a specification names a variable. */
 static const char *const kind_word[] = {
-  [KG_DIM] = "dim", [KG_CONST] = "const", [KG_SCALAR] = "scalar"
-};
+    [KG_DIM] = "dim", [KG_CONST] = "const", [KG_SCALAR] = "scalar"};
 
 /* -1: unknown, and said (unless a declaration failed, which was said already). */
 static int look_up(Reader *r, const char *label, Place at, kg_symbol_kind kind, const char *name) {
@@ -290,7 +297,7 @@ static bool resolve(Reader *r, const char *label, const kg_expr *raw, kg_expr *o
   kg_step *steps = arena_alloc(r->scratch, (size_t)raw->count * sizeof *steps);
   int n = 0;
   for (int i = 0; i < raw->count; i++) {
-    Operand o = { i, true };
+    Operand o = {i, true};
     steps[i] = raw->steps[i];
     if (steps[i].op == KG_OP_VAR) {
       const SpecVariable *v = &r->run->variables[steps[i].value];

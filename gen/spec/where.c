@@ -59,7 +59,8 @@ static void skip_blanks(Scan *s) {
       s->at++;
     } else if (*p == '-' && p + 1 < s->end && p[1] == '-') {
       const int level = p + 2 < s->end && p[2] == '[' ? long_level(s, p + 3) : -1;
-      if (level >= 0) s->at = past_long(s, p + 3, level);
+      if (level >= 0)
+        s->at = past_long(s, p + 3, level);
       else
         while (s->at < s->end && *s->at != '\n') s->at++;
     } else {
@@ -73,7 +74,7 @@ static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static void next(Scan *s) {
   skip_blanks(s);
   const char *p = s->at;
-  s->tok = (Tok){ T_END, p, 0, s->line };
+  s->tok = (Tok){T_END, p, 0, s->line};
   if (p == s->end) return;
   if (isdigit((unsigned char)*p)) {
     s->tok.kind = T_NUMBER;
@@ -171,10 +172,8 @@ static bool read_head(Scan *s, const char *name, bool *named) {
 
 const Where *spec_where(Arena *a, const SpecSource *source, int line, const char *name) {
   if (line < 1 || line > source->line_count) return NULL;
-  Scan s = {
-    .a = a, .at = source->lines[line - 1], .end = source->text + source->len, .line = line
-  };
-  Scan found = { 0 };
+  Scan s = {.a = a, .at = source->lines[line - 1], .end = source->text + source->len, .line = line};
+  Scan found = {0};
   for (next(&s); s.tok.kind != T_END && s.tok.line == line; next(&s)) {
     if (s.tok.kind != T_NAME || s.tok.len != 6 || strncmp(s.tok.s, "kernel", 6) != 0) continue;
     Scan t = s;

@@ -17,8 +17,10 @@ static int absent(lua_State *L) {
   if (spec_is_poison(L, 1)) return 1;
   lua_newuserdatauv(L, 0, 1);
   luaL_setmetatable(L, ABSENT);
-  if (lua_type(L, 1) == LUA_TSTRING) lua_pushvalue(L, 1);
-  else lua_pushstring(L, "");
+  if (lua_type(L, 1) == LUA_TSTRING)
+    lua_pushvalue(L, 1);
+  else
+    lua_pushstring(L, "");
   lua_setiuservalue(L, 2, 1);
   return 1;
 }
@@ -73,8 +75,10 @@ static int kernel_call(lua_State *L) {
     return 0;
   }
   head->done = true;
-  if (lua_istable(L, 2)) run->read->kernel(run, head, 2);
-  else if (!spec_is_poison(L, 2)) diag_add(run->d, head->at, D_KERNEL_UNFINISHED, head->name);
+  if (lua_istable(L, 2))
+    run->read->kernel(run, head, 2);
+  else if (!spec_is_poison(L, 2))
+    diag_add(run->d, head->at, D_KERNEL_UNFINISHED, head->name);
   return 0;
 }
 

@@ -113,8 +113,7 @@ void put_c_int(Buf *b, int64_t value) {
 const char *shape_text(Arena *a, const kg_arg *arg) {
   Buf b = {0};
   buf_puts(&b, "[");
-  for (int i = 0; i < arg->rank; i++)
-    buf_printf(&b, "%s%s", i ? ", " : "", arg->shape[i].text);
+  for (int i = 0; i < arg->rank; i++) buf_printf(&b, "%s%s", i ? ", " : "", arg->shape[i].text);
   buf_puts(&b, "]");
   const char *s = arena_strndup(a, b.s, b.len);
   buf_free(&b);

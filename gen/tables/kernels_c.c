@@ -8,7 +8,6 @@
 #include "tables/ctext.h"
 #include "tables/tables.h"
 
-
 /* ---- expressions: each distinct one of a kernel is a table of its own ------------------------ */
 
 typedef struct Tables { /* of the kernel at hand */
@@ -340,8 +339,7 @@ static void put_functions(Buf *b, Arena *a, const Kernel *k) {
 char *emit_tables(Arena *a, const Library *l) {
   Buf b = {0};
   put_banner(&b, l, "kernels.c: the tables behind kernels.h.");
-  buf_puts(&b,
-           "#include \"kernels.h\"\n\n");
+  buf_puts(&b, "#include \"kernels.h\"\n\n");
   buf_printf(&b,
              "_Static_assert(KG_TABLES_VERSION == %#x, \"kg.h is of another kgen than these "
              "tables: run kgen again\");\n",

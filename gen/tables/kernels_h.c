@@ -165,9 +165,8 @@ static void put_launcher_doc(Buf *b, Arena *a, const Kernel *k) {
       put_sentence(b, arena_printf(a, "%s is at most %lld.", k->dims[i], (long long)k->dim_max[i]));
   for (int i = 0; i < k->stated_count; i++)
     put_sentence(b, arena_printf(a, "Requires %s.", k->require[i].text));
-  put_sentence(b,
-               arena_printf(a, "Launches groups %s of threads %s%s.", axes_text(a, k->groups),
-                            axes_text(a, k->threads), fixed_text(a, k)));
+  put_sentence(b, arena_printf(a, "Launches groups %s of threads %s%s.", axes_text(a, k->groups),
+                               axes_text(a, k->threads), fixed_text(a, k)));
   put_sentence(b, ports_sentence(a, k));
   put_sentence(b, arena_printf(a,
                                "Returns kg_launch's statuses, KG_OK when there is nothing to do.  "

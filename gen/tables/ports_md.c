@@ -164,8 +164,7 @@ char *emit_ports_md(Arena *a, const Library *l) {
   for (int i = 0; i < l->spec->set_count; i++) {
     const KernelSet *p = l->spec->sets[i];
     const char *all = p->kernels[0];
-    for (int n = 1; n < p->kernel_count; n++)
-      all = arena_printf(a, "%s, %s", all, p->kernels[n]);
+    for (int n = 1; n < p->kernel_count; n++) all = arena_printf(a, "%s, %s", all, p->kernels[n]);
     put_row(&paths, 2, (const char *const[]){arena_printf(a, "`%s`", p->name), all});
   }
   put_section(&b, &paths, "Paths",

@@ -15,9 +15,11 @@ typedef struct Output {
 /* The whole run's result.  facts[kernel][port], NULL where absent. */
 typedef struct Library {
   const Spec *spec;
-  const Backend *const *backends; int backend_count; /* the specification's */
+  const Backend *const *backends;
+  int backend_count; /* the specification's */
   Facts ***facts;
-  int output_count; Output *outputs;
+  int output_count;
+  Output *outputs;
 } Library;
 
 /* kernels.h, kernels.c, kernels.json, PORTS.md. */
@@ -27,7 +29,6 @@ char *emit_json(Arena *a, const Library *l);
 char *emit_ports_md(Arena *a, const Library *l);
 /* The device texts in l->outputs as a C file, to be linked beside kernels.c. */
 char *emit_texts(Arena *a, const Library *l);
-
 
 const Output *library_output(const Library *l, const char *path); /* NULL: not an output */
 

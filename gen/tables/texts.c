@@ -25,7 +25,8 @@ static void put_line(Buf *b, const char *s, size_t len) {
 
 char *emit_texts(Arena *a, const Library *l) {
   Buf b = {0};
-  put_banner(&b, l, "The device texts of kernels.c, each as its own file has it: link this beside it.");
+  put_banner(&b, l,
+             "The device texts of kernels.c, each as its own file has it: link this beside it.");
   buf_puts(&b, "\n/* Adjacent literals join into one array, which may pass the length that C11 "
                "promises for a single literal. */\n");
   for (int i = 0; i < l->spec->kernel_count; i++)

@@ -106,12 +106,16 @@ static ref_call got_call(Arena *a, const TrialData *d, const Trial *trial) {
     ref_tensor *t = &got.tensors[d->kernel->input_count + o];
     const kg_dtype dtype = (kg_dtype)t->dtype;
     const size_t count = (size_t)t->count + 1;
-    if (t->real) t->real = arena_alloc(a, count * sizeof *t->real);
-    else t->whole = arena_alloc(a, count * sizeof *t->whole);
+    if (t->real)
+      t->real = arena_alloc(a, count * sizeof *t->real);
+    else
+      t->whole = arena_alloc(a, count * sizeof *t->whole);
     for (int64_t i = 0; i < t->count; i++) {
       const uint64_t bits = element_bits(dtype, trial->outputs[o].got, i);
-      if (t->real) t->real[i] = element_real(dtype, bits);
-      else t->whole[i] = element_whole(dtype, bits);
+      if (t->real)
+        t->real[i] = element_real(dtype, bits);
+      else
+        t->whole[i] = element_whole(dtype, bits);
     }
   }
   return got;

@@ -20,10 +20,10 @@ static const struct Row {
   Kind kind;
   const char *root;
 } rows[] = {
-  { "hiprtc", "hip", HIPRTC, NULL },       { "hiprtc-5.7", "hip", HIPRTC, "5.7" },
-  { "hiprtc-6.4", "hip", HIPRTC, "6.4" },  { "hiprtc-7.2", "hip", HIPRTC, "7.2" },
-  { "nvrtc", "cuda", NVRTC, NULL },        { "clang-cuda", "cuda", CLANG, NULL },
-  { "clang-metal", "metal", CLANG, NULL },
+    {"hiprtc", "hip", HIPRTC, NULL},       {"hiprtc-5.7", "hip", HIPRTC, "5.7"},
+    {"hiprtc-6.4", "hip", HIPRTC, "6.4"},  {"hiprtc-7.2", "hip", HIPRTC, "7.2"},
+    {"nvrtc", "cuda", NVRTC, NULL},        {"clang-cuda", "cuda", CLANG, NULL},
+    {"clang-metal", "metal", CLANG, NULL},
 };
 
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -96,7 +96,7 @@ const char *compiler_title(const Compiler *c) { return c->title; }
 static bool open_hiprtc(Compiler *c) {
   char root[4096];
   kg_error error;
-  kg_hip_choice choice = { NULL, 0 };
+  kg_hip_choice choice = {NULL, 0};
   if (c->row->root != NULL) {
     snprintf(root, sizeof root, "%.4000s/%s", c->all->roots, c->row->root);
     if (access(root, X_OK) != 0) {
@@ -133,7 +133,7 @@ static void choose_targets(Compiler *c) {
   for (int i = 0; i < KG_TARGETS; i++) {
     const kg_target *t = &kg_targets[i];
     if (strcmp(t->backend, c->row->backend) == 0 && compiler_knows(c, t->name))
-      c->targets[c->target_count++] = (CompilerTarget){ t->name, t->wave };
+      c->targets[c->target_count++] = (CompilerTarget){t->name, t->wave};
   }
 }
 
@@ -168,12 +168,12 @@ void compiler_compile(Compiler *c, const kg_source *source, const char *target, 
   if (!compiler_ready(c, &why))
     result->status = kg_fail(&result->error, KG_NO_COMPILER, "kernel %s: %s", source->kernel, why);
   else if (c->row->kind == HIPRTC)
-    result->status = kg_hip_compile(c->hip, source, target, &result->object, &result->log,
-                                    &result->error);
+    result->status =
+        kg_hip_compile(c->hip, source, target, &result->object, &result->log, &result->error);
   else if (!compiler_knows(c, target))
-    result->status = kg_fail(&result->error, KG_BAD_TARGET,
-                             "kernel %s: %s does not know the target \"%s\"", source->kernel,
-                             c->title, target);
+    result->status =
+        kg_fail(&result->error, KG_BAD_TARGET, "kernel %s: %s does not know the target \"%s\"",
+                source->kernel, c->title, target);
   else if (c->row->kind == NVRTC)
     nvrtc_compile(c->nvrtc, source, target, result);
   else
@@ -185,5 +185,5 @@ void compiled_free(Compiled *result) {
   free(result->log);
   free(result->object.bytes);
   result->log = NULL;
-  result->object = (kg_blob){ NULL, 0 };
+  result->object = (kg_blob){NULL, 0};
 }

@@ -10,15 +10,15 @@
 #include "base/lex.h"
 
 static const char *const builtin_types[] = {
-  "auto",   "bool",    "char",    "uchar",   "short",  "ushort",  "int",     "uint",  "long",
-  "ulong",  "float",   "half",    "bfloat",  "size_t", "void",    "signed",  "unsigned",
-  "float2", "float3",  "float4",  "half2",   "half3",  "half4",   "bfloat2", "bfloat3", "bfloat4",
-  "int2",   "int3",    "int4",    "uint2",   "uint3",  "uint4",   "short2",  "short4",
-  "char4",  "ushort2", "ushort4", "uchar4",
+    "auto",     "bool",    "char",   "uchar",   "short",   "ushort", "int",   "uint",
+    "long",     "ulong",   "float",  "half",    "bfloat",  "size_t", "void",  "signed",
+    "unsigned", "float2",  "float3", "float4",  "half2",   "half3",  "half4", "bfloat2",
+    "bfloat3",  "bfloat4", "int2",   "int3",    "int4",    "uint2",  "uint3", "uint4",
+    "short2",   "short4",  "char4",  "ushort2", "ushort4", "uchar4",
 };
 
-static const char *const spaces[] = { "device", "threadgroup", "constant", "thread",
-                                      "threadgroup_imageblock" };
+static const char *const spaces[] = {"device", "threadgroup", "constant", "thread",
+                                     "threadgroup_imageblock"};
 
 typedef struct Types {
   int count, room;
@@ -72,15 +72,13 @@ static bool is_type(const Types *types, const Token *t) {
 static int significant(const Token *all, int count, const Token **out) {
   int n = 0;
   for (int i = 0; i < count; i++)
-    if (!token_blank(&all[i]) && all[i].kind != TOK_DIRECTIVE)
-      out[n++] = &all[i];
+    if (!token_blank(&all[i]) && all[i].kind != TOK_DIRECTIVE) out[n++] = &all[i];
   return n;
 }
 
 /* `struct X`, `class X`, `typename X`, `using X`, `typedef ... X;` each make a name a type's. */
 static void find_types(Arena *a, const Token *const *t, int count, Types *types) {
-  static const char *const makers[] = { "struct", "class", "typename", "enum", "union",
-                                        "using" };
+  static const char *const makers[] = {"struct", "class", "typename", "enum", "union", "using"};
   for (int i = 0; i + 1 < count; i++) {
     const Token *name = IS_ONE_OF(t[i], makers) ? t[i + 1] : NULL;
     if (token_is(t[i], "typedef")) {
@@ -108,7 +106,7 @@ static void drop_variables(const Token *const *t, int count, Types *types) {
 
 /* Is there an address space's name in the declaration that ends at t[i]? */
 static bool names_space(const Token *const *t, int i) {
-  static const char *const borders[] = { "(", ",", ";", "{", "}", "<", "=", ")" };
+  static const char *const borders[] = {"(", ",", ";", "{", "}", "<", "=", ")"};
   for (; i >= 0 && !IS_ONE_OF(t[i], borders); i--)
     if (IS_ONE_OF(t[i], spaces)) return true;
   return false;
@@ -121,9 +119,8 @@ static const char *place(Arena *a, const Token *all, int count, const Token *at,
     if (all[i].kind != TOK_DIRECTIVE || strncmp(all[i].s, "#line ", 6) != 0) continue;
     offset = atoi(all[i].s + 6) - (all[i].line + 1);
     const char *quote = memchr(all[i].s, '"', (size_t)all[i].len);
-    const char *end = quote != NULL
-                          ? memchr(quote + 1, '"', (size_t)(all[i].s + all[i].len - quote - 1))
-                          : NULL;
+    const char *end =
+        quote != NULL ? memchr(quote + 1, '"', (size_t)(all[i].s + all[i].len - quote - 1)) : NULL;
     if (end != NULL) file = arena_strndup(a, quote + 1, (size_t)(end - quote - 1));
   }
   return arena_printf(a, "%s:%d", file, at->line + offset);
@@ -152,9 +149,9 @@ static int closing(const Text *x, int i) {
 /* What a compiler does not know it passes over, so a pragma with a slip does nothing. */
 static void check_pragmas(Text *x) {
   static const char *const known[] = {
-    "#pragma METAL fp math_mode(safe)",
-    "#pragma METAL fp contract(off)",
-    "#pragma clang fp contract(off)",
+      "#pragma METAL fp math_mode(safe)",
+      "#pragma METAL fp contract(off)",
+      "#pragma clang fp contract(off)",
   };
   for (int i = 0; i < x->all_count; i++) {
     Token t = x->all[i];
@@ -173,7 +170,7 @@ static void check_pragmas(Text *x) {
 }
 
 static void check_long_long(Text *x) {
-  static const char *const between[] = { "signed", "unsigned", "int", "const" };
+  static const char *const between[] = {"signed", "unsigned", "int", "const"};
   for (int i = 0; i < x->count; i++) {
     const Token *t = x->t[i];
     int next = i + 1;
@@ -217,10 +214,12 @@ static void check_pointers(Text *x) {
 static void check_parameter(Text *x, int at, int end) {
   for (int i = at; i < end && !is(x, i, "="); i++) {
     if (IS_ONE_OF(x->t[i], spaces)) return;
-    if (is(x, i, "[") && is(x, i + 1, "[")) i = closing(x, i);
+    if (is(x, i, "[") && is(x, i + 1, "["))
+      i = closing(x, i);
     else if (is(x, i, "["))
-      FAULT(x, x->t[i], "an array as a parameter that names no address space (device, "
-                        "threadgroup, constant or thread)");
+      FAULT(x, x->t[i],
+            "an array as a parameter that names no address space (device, "
+            "threadgroup, constant or thread)");
     if (i > at && is(x, i, "(") && is_pointer_sign(x, i + 1))
       refuse_pointer(x, x->t[i + 1], x->t[i - 1]);
   }
@@ -262,8 +261,8 @@ static void check_members(Text *x, const Token *name, int at, int end) {
   for (int i = at; i < end; i++) {
     if (is(x, i, "=")) value = true;
     if (is(x, i, ";")) value = false;
-    const bool is_function = is(x, i, "operator") ||
-                             (is(x, i, "(") && !value && !is(x, i - 1, "alignas"));
+    const bool is_function =
+        is(x, i, "operator") || (is(x, i, "(") && !value && !is(x, i - 1, "alignas"));
     if (is_function)
       FAULT(x, x->t[i], "a function in the struct %.*s, which may be in any address space",
             name->len, name->s);
@@ -272,7 +271,7 @@ static void check_members(Text *x, const Token *name, int at, int end) {
 }
 
 static void check_structs(Text *x) {
-  static const char *const makers[] = { "struct", "class", "union" };
+  static const char *const makers[] = {"struct", "class", "union"};
   for (int i = 0; i < x->count; i++) {
     if (!IS_ONE_OF(x->t[i], makers) || is(x, i - 1, "enum") || !is_name(x, i + 1)) continue;
     const Token *name = x->t[i + 1];
@@ -288,8 +287,8 @@ static void check_structs(Text *x) {
 static void check_lambdas(Text *x) {
   for (int i = 1; i < x->count; i++) {
     if (!is(x, i, "[") || is(x, i + 1, "[") || is(x, i - 1, "[")) continue;
-    const bool operand = (is_name(x, i - 1) && !is(x, i - 1, "return")) || is(x, i - 1, "]") ||
-                         is(x, i - 1, ")");
+    const bool operand =
+        (is_name(x, i - 1) && !is(x, i - 1, "return")) || is(x, i - 1, "]") || is(x, i - 1, ")");
     const int after = closing(x, i) + 1;
     if (!operand && (is(x, after, "(") || is(x, after, "{")))
       FAULT(x, x->t[i], "a lambda, which Metal 3.1 has not");
@@ -305,15 +304,11 @@ static const struct Attribute {
   bool position;
   int family;
 } attributes[] = {
-  { "thread_position_in_grid", true, 0 },
-  { "threadgroup_position_in_grid", true, 1 },
-  { "threadgroups_per_grid", true, 2 },
-  { "thread_position_in_threadgroup", true, 3 },
-  { "threads_per_threadgroup", true, 3 },
-  { "thread_index_in_threadgroup", false, 3 },
-  { "thread_index_in_simdgroup", false, 4 },
-  { "simdgroup_index_in_threadgroup", false, 4 },
-  { "threads_per_simdgroup", false, 4 },
+    {"thread_position_in_grid", true, 0},    {"threadgroup_position_in_grid", true, 1},
+    {"threadgroups_per_grid", true, 2},      {"thread_position_in_threadgroup", true, 3},
+    {"threads_per_threadgroup", true, 3},    {"thread_index_in_threadgroup", false, 3},
+    {"thread_index_in_simdgroup", false, 4}, {"simdgroup_index_in_threadgroup", false, 4},
+    {"threads_per_simdgroup", false, 4},
 };
 
 enum { ATTRIBUTES = sizeof attributes / sizeof *attributes, FAMILIES = 5, BUFFERS = 31 };
@@ -321,8 +316,8 @@ enum { ATTRIBUTES = sizeof attributes / sizeof *attributes, FAMILIES = 5, BUFFER
 /* What the entry's parameters so far have. */
 typedef struct Entry {
   bool buffer[BUFFERS], attribute[ATTRIBUTES];
-  int components;          /* of its positions; 0: it has none */
-  char family[FAMILIES];   /* 'i' uint, 's' ushort */
+  int components;        /* of its positions; 0: it has none */
+  char family[FAMILIES]; /* 'i' uint, 's' ushort */
 } Entry;
 
 static void check_buffer(Text *x, Entry *e, int at, int attribute) {
@@ -345,8 +340,7 @@ static void check_buffer(Text *x, Entry *e, int at, int attribute) {
 
 /* `uint`, `ushort3`: its scalar's letter, 0 for any other type, and how many components. */
 static char index_type(const Text *x, int at, int end, int *components) {
-  static const char *const names[] = { "uint",   "uint2",   "uint3",
-                                       "ushort", "ushort2", "ushort3" };
+  static const char *const names[] = {"uint", "uint2", "uint3", "ushort", "ushort2", "ushort3"};
   if (is(x, at, "const")) at++;
   for (int i = 0; i < 6; i++) {
     *components = i % 3 + 1;
@@ -383,8 +377,10 @@ static void check_entry_parameter(Text *x, Entry *e, int at, int end) {
   }
   a += 2;
   while (number < ATTRIBUTES && !is(x, a, attributes[number].name)) number++;
-  if (is(x, a, "buffer")) check_buffer(x, e, at, a);
-  else if (number < ATTRIBUTES) check_attribute(x, e, number, at, a);
+  if (is(x, a, "buffer"))
+    check_buffer(x, e, at, a);
+  else if (number < ATTRIBUTES)
+    check_attribute(x, e, number, at, a);
   else
     FAULT(x, x->t[a], "%.*s is no attribute of an entry's parameter here", x->t[a]->len,
           x->t[a]->s);
@@ -394,7 +390,7 @@ static void check_entries(Text *x) {
   for (int i = 0; i < x->count; i++) {
     if (!is(x, i, "kernel") || !is(x, i + 1, "void") || !is(x, i + 3, "(")) continue;
     const int end = closing(x, i + 3);
-    Entry entry = { 0 };
+    Entry entry = {0};
     for (int at = i + 4; at < end; at = parameter_end(x, at, end) + 1)
       check_entry_parameter(x, &entry, at, parameter_end(x, at, end));
   }
@@ -409,13 +405,13 @@ static void check_warnings(Text *x, const char *log) {
     const char *line = arena_strndup(x->a, log, (size_t)(end - log));
     const char *kind = strstr(line, "warning: implicit conversion");
     if (kind == NULL || strstr(kind, "__bf16") == NULL || x->fault != NULL) continue;
-    x->fault = arena_printf(x->a, "%.*serror%s\n", (int)(kind - line), line,
-                            kind + strlen("warning"));
+    x->fault =
+        arena_printf(x->a, "%.*serror%s\n", (int)(kind - line), line, kind + strlen("warning"));
   }
 }
 
 char *metal_fault(const kg_source *source, const char *log) {
-  Text x = { .a = arena_new(), .file = source->file };
+  Text x = {.a = arena_new(), .file = source->file};
   x.all = lex(x.a, source->text, strlen(source->text), &x.all_count);
   const Token **t = arena_alloc(x.a, sizeof *t * (size_t)(x.all_count + 1));
   x.count = significant(x.all, x.all_count, t);

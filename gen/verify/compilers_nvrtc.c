@@ -26,25 +26,25 @@ struct Nvrtc {
   const char *(*error_string)(int result);
 };
 
-static const char *const folders[] = { "", "/usr/local/cuda/lib64/" };
-static const char *const names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
-                                     "libnvrtc.so" };
+static const char *const folders[] = {"", "/usr/local/cuda/lib64/"};
+static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
+                                    "libnvrtc.so"};
 
 static const struct {
   const char *name;
   size_t offset;
 } symbols[] = {
-  { "nvrtcVersion", offsetof(Nvrtc, version) },
-  { "nvrtcGetNumSupportedArchs", offsetof(Nvrtc, arch_number) },
-  { "nvrtcGetSupportedArchs", offsetof(Nvrtc, supported) },
-  { "nvrtcCreateProgram", offsetof(Nvrtc, create) },
-  { "nvrtcCompileProgram", offsetof(Nvrtc, compile) },
-  { "nvrtcGetProgramLogSize", offsetof(Nvrtc, log_size) },
-  { "nvrtcGetProgramLog", offsetof(Nvrtc, log) },
-  { "nvrtcGetCUBINSize", offsetof(Nvrtc, cubin_size) },
-  { "nvrtcGetCUBIN", offsetof(Nvrtc, cubin) },
-  { "nvrtcDestroyProgram", offsetof(Nvrtc, destroy) },
-  { "nvrtcGetErrorString", offsetof(Nvrtc, error_string) },
+    {"nvrtcVersion", offsetof(Nvrtc, version)},
+    {"nvrtcGetNumSupportedArchs", offsetof(Nvrtc, arch_number)},
+    {"nvrtcGetSupportedArchs", offsetof(Nvrtc, supported)},
+    {"nvrtcCreateProgram", offsetof(Nvrtc, create)},
+    {"nvrtcCompileProgram", offsetof(Nvrtc, compile)},
+    {"nvrtcGetProgramLogSize", offsetof(Nvrtc, log_size)},
+    {"nvrtcGetProgramLog", offsetof(Nvrtc, log)},
+    {"nvrtcGetCUBINSize", offsetof(Nvrtc, cubin_size)},
+    {"nvrtcGetCUBIN", offsetof(Nvrtc, cubin)},
+    {"nvrtcDestroyProgram", offsetof(Nvrtc, destroy)},
+    {"nvrtcGetErrorString", offsetof(Nvrtc, error_string)},
 };
 
 static bool find_functions(Nvrtc *n) {
@@ -127,10 +127,10 @@ void nvrtc_compile(Nvrtc *n, const kg_source *source, const char *target, Compil
   if (result == 0) return;
   const char *error = r->log != NULL ? strstr(r->log, "error:") : NULL;
   while (error != NULL && error > r->log && error[-1] != '\n') error--;
-  r->status = kg_fail(&r->error, KG_COMPILE_FAILED,
-                      "kernel %s does not compile for %s with %s:\n%s", source->kernel, target,
-                      n->title,
-                      error != NULL    ? error
-                      : r->log != NULL ? r->log
-                                       : n->error_string(result));
+  r->status =
+      kg_fail(&r->error, KG_COMPILE_FAILED, "kernel %s does not compile for %s with %s:\n%s",
+              source->kernel, target, n->title,
+              error != NULL    ? error
+              : r->log != NULL ? r->log
+                               : n->error_string(result));
 }

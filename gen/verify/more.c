@@ -7,9 +7,9 @@
 #include "verify/verify.h"
 
 enum {
-  TRIES = 40,          /* draws for one case, until the requirements hold */
-  ELEMENTS = 1 << 18,  /* in all tensors, or... */
-  TIMES = 4            /* ...so many times what the case it is made of has */
+  TRIES = 40,         /* draws for one case, until the requirements hold */
+  ELEMENTS = 1 << 18, /* in all tensors, or... */
+  TIMES = 4           /* ...so many times what the case it is made of has */
 };
 
 typedef struct Dice {
@@ -59,8 +59,8 @@ static void values_of(const Kernel *k, const Case *c, int64_t *values) {
 static bool make(Arena *a, const Kernel *k, const Case *from, Dice *dice, Case *made) {
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
   values_of(k, from, values);
-  const int64_t before = elements(k, values), most = before > ELEMENTS / TIMES ? TIMES * before
-                                                                               : ELEMENTS;
+  const int64_t before = elements(k, values),
+                most = before > ELEMENTS / TIMES ? TIMES * before : ELEMENTS;
   for (int i = 0; i < TRIES && k->dim_count > 0; i++) {
     *made = *from;
     for (uint64_t n = 1 + draw(dice, 3); n > 0; n--) {

@@ -115,12 +115,16 @@ static void build(References *refs, Reference *r) {
     found = compile_with(compilers[i], refs, folder, r->path, object, &of);
     if (!found) kg_child_outcome_free(&of);
   }
-  if (!ready) r->why = arena_printf(a, "%s cannot be written: %s", dtypes, strerror(error));
+  if (!ready)
+    r->why = arena_printf(a, "%s cannot be written: %s", dtypes, strerror(error));
   else if (!found)
     r->why = "no C compiler was found (cc, gcc, clang) to compile the reference with";
-  else if (of.ending == KG_CHILD_EXITED && of.code == 0) load(r, a, object);
-  else if (of.ending == KG_CHILD_EXITED && of.err_bytes) r->why = arena_strdup(a, of.err);
-  else r->why = arena_printf(a, "the C compiler failed on %s: it %s", r->path, of.words);
+  else if (of.ending == KG_CHILD_EXITED && of.code == 0)
+    load(r, a, object);
+  else if (of.ending == KG_CHILD_EXITED && of.err_bytes)
+    r->why = arena_strdup(a, of.err);
+  else
+    r->why = arena_printf(a, "the C compiler failed on %s: it %s", r->path, of.words);
   if (found) kg_child_outcome_free(&of);
   unlink(object);
   unlink(dtypes);
@@ -136,7 +140,9 @@ const Reference *reference_of(References *refs, const Kernel *k) {
   kept->reference.path = path;
   kept->next = refs->kept;
   refs->kept = kept;
-  if (k->reference) build(refs, &kept->reference);
-  else kept->reference.why = "the specification names no reference";
+  if (k->reference)
+    build(refs, &kept->reference);
+  else
+    kept->reference.why = "the specification names no reference";
   return &kept->reference;
 }

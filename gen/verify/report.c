@@ -201,9 +201,9 @@ static void put_sum(Buf *b, Arena *a, const Verify *v, double seconds) {
   if (v->stages[VERIFY_RUN]) buf_printf(b, ", %s", plural(a, v->checks[VERIFY_RUN], "run", "runs"));
   if (v->stages[VERIFY_SANITIZE])
     buf_printf(b, ", %s", plural(a, v->checks[VERIFY_SANITIZE], "sanitized run", "sanitized runs"));
-  buf_printf(
-      b, " in %.1f s: %s\n", seconds,
-      v->finding_count == 0 ? "no findings" : plural(a, v->finding_count, "finding", "findings"));
+  buf_printf(b, " in %.1f s: %s\n", seconds,
+             v->finding_count == 0 ? "no findings"
+                                   : plural(a, v->finding_count, "finding", "findings"));
 }
 
 char *verify_text(Arena *a, const Verify *v, double seconds, bool color) {

@@ -85,11 +85,10 @@ static const char *case_text(Arena *a, const Kernel *k, int number) {
       buf_printf(&b, "%s%s = %lld", comma, k->scalars[i].name, (long long)c->values[n]);
   }
   if (c->fill != NULL && c->fill[0]) buf_printf(&b, "%sfill = %s", comma, c->fill);
-  const char *text =
-      c->made_of > 0
-          ? arena_printf(a, "a case made of case %d (%s; seed %llu)", c->made_of,
-                         b.s != NULL ? b.s : "", (unsigned long long)c->seed)
-          : arena_printf(a, "case %d (%s)", number + 1, b.s != NULL ? b.s : "");
+  const char *text = c->made_of > 0
+                         ? arena_printf(a, "a case made of case %d (%s; seed %llu)", c->made_of,
+                                        b.s != NULL ? b.s : "", (unsigned long long)c->seed)
+                         : arena_printf(a, "case %d (%s)", number + 1, b.s != NULL ? b.s : "");
   buf_free(&b);
   return text;
 }

@@ -28,7 +28,8 @@ static double uniform(uint64_t bits) {
 
 /* Standard normal, by Box and Muller. */
 static double normal(uint64_t key, uint64_t index) {
-  const double u = uniform(trial_hash(key ^ trial_hash(2 * index))), v = uniform(trial_hash(key ^ trial_hash(2 * index + 1)));
+  const double u = uniform(trial_hash(key ^ trial_hash(2 * index))),
+               v = uniform(trial_hash(key ^ trial_hash(2 * index + 1)));
   return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
 }
 
@@ -167,8 +168,10 @@ static bool tensor_set(Arena *a, TrialData *d, int arg, int64_t *budget, const c
   }
   *budget -= 16 * t->count;
   const size_t count = (size_t)t->count + 1; /* never empty */
-  if (element_is_float((kg_dtype)t->dtype)) t->real = arena_alloc(a, count * sizeof *t->real);
-  else t->whole = arena_alloc(a, count * sizeof *t->whole);
+  if (element_is_float((kg_dtype)t->dtype))
+    t->real = arena_alloc(a, count * sizeof *t->real);
+  else
+    t->whole = arena_alloc(a, count * sizeof *t->whole);
   return true;
 }
 
@@ -181,8 +184,10 @@ static void input_round(Arena *a, TrialData *d, int arg) {
     const uint64_t bits = t->real ? element_bits_of_real(dtype, t->real[i])
                                   : element_bits_of_whole(dtype, t->whole[i]);
     element_put_bits(dtype, d->bytes[arg], i, bits);
-    if (t->real) t->real[i] = element_real(dtype, bits);
-    else t->whole[i] = element_whole(dtype, bits);
+    if (t->real)
+      t->real[i] = element_real(dtype, bits);
+    else
+      t->whole[i] = element_whole(dtype, bits);
   }
 }
 
@@ -284,8 +289,10 @@ static kg_status run(Arena *a, const TrialData *d, kg_device *device, int repeat
     if (s != KG_OK) break;
     void *data = (char *)memory[i] + offset;
     tensors[i] = kg_tensor_of(device, data, (kg_dtype)t->dtype, t->rank, t->shape);
-    if (i < k->input_count) s = kg_device_upload(device, data, d->bytes[i], bytes);
-    else poison[i] = poisoned(a, d, i);
+    if (i < k->input_count)
+      s = kg_device_upload(device, data, d->bytes[i], bytes);
+    else
+      poison[i] = poisoned(a, d, i);
   }
   trial->seconds = INFINITY;
   for (int r = 0; s == KG_OK && r < (repeat > 1 ? repeat : 1); r++) {

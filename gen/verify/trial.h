@@ -16,7 +16,7 @@ typedef struct Reference {
   const char *path;
   void *object; /* of dlopen; NULL: it could not be had, and why says so */
   void (*compute)(ref_call *c);
-  void (*fill)(ref_call *c, const char *how, uint64_t seed); /* may be NULL */
+  void (*fill)(ref_call *c, const char *how, uint64_t seed);       /* may be NULL */
   const char *(*judge)(const ref_call *want, const ref_call *got); /* may be NULL */
   const char *why; /* the compiler's own words, or what the object lacks */
 } Reference;
@@ -36,8 +36,8 @@ typedef struct TrialData {
   kg_instance instance;
   const Reference *reference;
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS]; /* by variable */
-  ref_call want;                /* inputs as rounded, outputs as the reference has them */
-  void *bytes[MAX_ARGS];        /* inputs, in their dtype */
+  ref_call want;         /* inputs as rounded, outputs as the reference has them */
+  void *bytes[MAX_ARGS]; /* inputs, in their dtype */
   kg_scalar scalars[MAX_SCALARS];
 } TrialData;
 
@@ -64,12 +64,12 @@ TrialData *trial_data(Arena *a, const Kernel *k, const kg_instance *instance, co
 typedef struct TrialOutput {
   const char *name;
   kg_dtype dtype;
-  int64_t count;        /* elements */
-  double rms, max;      /* normalised; infinite where nothing but zeros is wanted */
-  Tolerance tolerance;  /* zeros: every bit must agree */
+  int64_t count;       /* elements */
+  double rms, max;     /* normalised; infinite where nothing but zeros is wanted */
+  Tolerance tolerance; /* zeros: every bit must agree */
   bool right;
-  const char *why;      /* a wrong one's first fault: "[0, 17]: 0.5, expected 0.25" */
-  const void *got;      /* as downloaded */
+  const char *why; /* a wrong one's first fault: "[0, 17]: 0.5, expected 0.25" */
+  const void *got; /* as downloaded */
 } TrialOutput;
 
 typedef struct Trial {

@@ -38,7 +38,7 @@ static uint64_t big_endian(reader *r, unsigned bytes) {
 }
 
 static item counted(reader *r, kind k, uint64_t count) {
-  const item i = { k, count, (const char *)r->at };
+  const item i = {k, count, (const char *)r->at};
   if (count > (uint64_t)(r->end - r->at))
     r->bad = true; /* an item takes a byte or more */
   else if (k == TEXT)
@@ -48,21 +48,21 @@ static item counted(reader *r, kind k, uint64_t count) {
 
 /* The next item; a map's or an array's items follow it. */
 static item next(reader *r) {
-  const item nothing = { NOTHING, 0, NULL };
+  const item nothing = {NOTHING, 0, NULL};
   if (r->bad || r->at == r->end) {
     r->bad = true;
     return nothing;
   }
   const unsigned b = *r->at++;
-  if (b <= 0x7f) return (item){ NUMBER, b, NULL };
+  if (b <= 0x7f) return (item){NUMBER, b, NULL};
   if (b <= 0x8f) return counted(r, MAP, b & 0x0f);
   if (b <= 0x9f) return counted(r, ARRAY, b & 0x0f);
   if (b <= 0xbf) return counted(r, TEXT, b & 0x1f);
-  if (b >= 0xe0) return (item){ NUMBER, (uint64_t)(int64_t)(int8_t)b, NULL };
+  if (b >= 0xe0) return (item){NUMBER, (uint64_t)(int64_t)(int8_t)b, NULL};
   switch (b) {
   case 0xc0: return nothing; /* nil */
   case 0xc2:
-  case 0xc3: return (item){ NUMBER, b & 1, NULL }; /* false, true */
+  case 0xc3: return (item){NUMBER, b & 1, NULL}; /* false, true */
   case 0xcc:
   case 0xcd:
   case 0xce:
@@ -71,7 +71,7 @@ static item next(reader *r) {
   case 0xd1:
   case 0xd2:
   case 0xd3: /* signed; none that is asked for here is negative */
-    return (item){ NUMBER, big_endian(r, 1u << (b & 3)), NULL };
+    return (item){NUMBER, big_endian(r, 1u << (b & 3)), NULL};
   case 0xc4:
   case 0xd9: return counted(r, TEXT, big_endian(r, 1)); /* binary is as good as text */
   case 0xc5:
@@ -109,7 +109,7 @@ static reader find(reader map, const char *key) {
     if (text_is(k, key)) return map;
     skip(&map);
   }
-  return (reader){ NULL, NULL, true };
+  return (reader){NULL, NULL, true};
 }
 
 static uint32_t find_number(reader map, const char *key) {
@@ -134,15 +134,15 @@ static reader note_metadata(const unsigned char *notes, uint64_t bytes) {
                    content = ((uint64_t)n.n_descsz + 3) & ~3ull;
     if (name > bytes - at || n.n_descsz > bytes - at - name) break;
     if (n.n_type == NOTE_AMDGPU_METADATA && n.n_namesz == 7 && memcmp(notes + at, "AMDGPU", 7) == 0)
-      return (reader){ notes + at + name, notes + at + name + n.n_descsz, false };
+      return (reader){notes + at + name, notes + at + name + n.n_descsz, false};
     if (content > bytes - at - name) break;
     at += name + content;
   }
-  return (reader){ NULL, NULL, true };
+  return (reader){NULL, NULL, true};
 }
 
 static reader find_metadata(const unsigned char *bytes, size_t size) {
-  const reader none = { NULL, NULL, true };
+  const reader none = {NULL, NULL, true};
   Elf64_Ehdr e;
   if (size < sizeof e) return none;
   memcpy(&e, bytes, sizeof e);
@@ -167,7 +167,7 @@ static reader find_metadata(const unsigned char *bytes, size_t size) {
 /* "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-" */
 static void read_target(reader root, char *target, size_t bytes) {
   reader value = find(root, "amdhsa.target");
-  const item i = value.at != NULL ? next(&value) : (item){ NOTHING, 0, NULL };
+  const item i = value.at != NULL ? next(&value) : (item){NOTHING, 0, NULL};
   char whole[160] = "";
   if (i.kind == TEXT && i.number < sizeof whole) memcpy(whole, i.text, (size_t)i.number);
   const char *dashes = strstr(whole, "--");
@@ -182,7 +182,7 @@ static uint32_t declared_bytes(reader kernel) {
   const item list = next(&args);
   for (uint64_t n = 0; list.kind == ARRAY && n < list.number && !args.bad; n++) {
     reader value = find(args, ".value_kind");
-    const item k = value.at != NULL ? next(&value) : (item){ NOTHING, 0, NULL };
+    const item k = value.at != NULL ? next(&value) : (item){NOTHING, 0, NULL};
     const uint32_t to = find_number(args, ".offset") + find_number(args, ".size");
     if (!(k.kind == TEXT && k.number > 7 && memcmp(k.text, "hidden_", 7) == 0) && to > end)
       end = to;
@@ -195,15 +195,15 @@ static const struct {
   const char *key;
   size_t offset;
 } numbers[] = {
-  { ".wavefront_size", offsetof(kg_code_object, wave) },
-  { ".max_flat_workgroup_size", offsetof(kg_code_object, threads) },
-  { ".group_segment_fixed_size", offsetof(kg_code_object, shared_bytes) },
-  { ".private_segment_fixed_size", offsetof(kg_code_object, scratch_bytes) },
-  { ".vgpr_count", offsetof(kg_code_object, vgprs) },
-  { ".agpr_count", offsetof(kg_code_object, agprs) },
-  { ".sgpr_count", offsetof(kg_code_object, sgprs) },
-  { ".vgpr_spill_count", offsetof(kg_code_object, vgpr_spills) },
-  { ".sgpr_spill_count", offsetof(kg_code_object, sgpr_spills) },
+    {".wavefront_size", offsetof(kg_code_object, wave)},
+    {".max_flat_workgroup_size", offsetof(kg_code_object, threads)},
+    {".group_segment_fixed_size", offsetof(kg_code_object, shared_bytes)},
+    {".private_segment_fixed_size", offsetof(kg_code_object, scratch_bytes)},
+    {".vgpr_count", offsetof(kg_code_object, vgprs)},
+    {".agpr_count", offsetof(kg_code_object, agprs)},
+    {".sgpr_count", offsetof(kg_code_object, sgprs)},
+    {".vgpr_spill_count", offsetof(kg_code_object, vgpr_spills)},
+    {".sgpr_spill_count", offsetof(kg_code_object, sgpr_spills)},
 };
 
 kg_status kg_code_object_read(const void *bytes, size_t size, const char *entry,
@@ -222,7 +222,7 @@ kg_status kg_code_object_read(const void *bytes, size_t size, const char *entry,
   read_target(root, facts->target, sizeof facts->target);
 
   reader kernels = find(root, "amdhsa.kernels");
-  const item list = kernels.at != NULL ? next(&kernels) : (item){ NOTHING, 0, NULL };
+  const item list = kernels.at != NULL ? next(&kernels) : (item){NOTHING, 0, NULL};
   for (uint64_t n = 0; list.kind == ARRAY && n < list.number && !kernels.bad; n++) {
     reader name = find(kernels, ".name");
     if (name.at != NULL && text_is(next(&name), entry)) {

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #include "device.h"
 #include "files.h"
 
@@ -53,43 +52,43 @@ enum {
 #define LAUNCH_BUFFER ((void *)1)
 #define LAUNCH_SIZE ((void *)2)
 
-#define DRIVER_FUNCTIONS(F)                                                                      \
-  F(Init, "cuInit", (unsigned))                                                                  \
-  F(DriverGetVersion, "cuDriverGetVersion", (int *))                                             \
-  F(GetErrorName, "cuGetErrorName", (int, const char **))                                        \
-  F(GetErrorString, "cuGetErrorString", (int, const char **))                                    \
-  F(DeviceGetCount, "cuDeviceGetCount", (int *))                                                 \
-  F(DeviceGet, "cuDeviceGet", (int *, int))                                                      \
-  F(DeviceGetName, "cuDeviceGetName", (char *, int, int))                                        \
-  F(DeviceGetAttribute, "cuDeviceGetAttribute", (int *, int, int))                               \
-  F(PrimaryRetain, "cuDevicePrimaryCtxRetain", (CUcontext *, int))                               \
-  F(PrimaryRelease, "cuDevicePrimaryCtxRelease_v2", (int))                                       \
-  F(CtxPush, "cuCtxPushCurrent_v2", (CUcontext))                                                 \
-  F(CtxPop, "cuCtxPopCurrent_v2", (CUcontext *))                                                 \
-  F(CtxSynchronize, "cuCtxSynchronize", (void))                                                  \
-  F(MemAlloc, "cuMemAlloc_v2", (CUdeviceptr *, size_t))                                          \
-  F(MemFree, "cuMemFree_v2", (CUdeviceptr))                                                      \
-  F(MemcpyHtoD, "cuMemcpyHtoD_v2", (CUdeviceptr, const void *, size_t))                          \
-  F(MemcpyDtoH, "cuMemcpyDtoH_v2", (void *, CUdeviceptr, size_t))                                \
-  F(ModuleLoadData, "cuModuleLoadData", (CUmodule *, const void *))                              \
-  F(ModuleUnload, "cuModuleUnload", (CUmodule))                                                  \
-  F(ModuleGetFunction, "cuModuleGetFunction", (CUfunction *, CUmodule, const char *))            \
-  F(FuncGetAttribute, "cuFuncGetAttribute", (int *, int, CUfunction))                            \
-  F(LaunchKernel, "cuLaunchKernel",                                                              \
-    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, \
+#define DRIVER_FUNCTIONS(F)                                                                        \
+  F(Init, "cuInit", (unsigned))                                                                    \
+  F(DriverGetVersion, "cuDriverGetVersion", (int *))                                               \
+  F(GetErrorName, "cuGetErrorName", (int, const char **))                                          \
+  F(GetErrorString, "cuGetErrorString", (int, const char **))                                      \
+  F(DeviceGetCount, "cuDeviceGetCount", (int *))                                                   \
+  F(DeviceGet, "cuDeviceGet", (int *, int))                                                        \
+  F(DeviceGetName, "cuDeviceGetName", (char *, int, int))                                          \
+  F(DeviceGetAttribute, "cuDeviceGetAttribute", (int *, int, int))                                 \
+  F(PrimaryRetain, "cuDevicePrimaryCtxRetain", (CUcontext *, int))                                 \
+  F(PrimaryRelease, "cuDevicePrimaryCtxRelease_v2", (int))                                         \
+  F(CtxPush, "cuCtxPushCurrent_v2", (CUcontext))                                                   \
+  F(CtxPop, "cuCtxPopCurrent_v2", (CUcontext *))                                                   \
+  F(CtxSynchronize, "cuCtxSynchronize", (void))                                                    \
+  F(MemAlloc, "cuMemAlloc_v2", (CUdeviceptr *, size_t))                                            \
+  F(MemFree, "cuMemFree_v2", (CUdeviceptr))                                                        \
+  F(MemcpyHtoD, "cuMemcpyHtoD_v2", (CUdeviceptr, const void *, size_t))                            \
+  F(MemcpyDtoH, "cuMemcpyDtoH_v2", (void *, CUdeviceptr, size_t))                                  \
+  F(ModuleLoadData, "cuModuleLoadData", (CUmodule *, const void *))                                \
+  F(ModuleUnload, "cuModuleUnload", (CUmodule))                                                    \
+  F(ModuleGetFunction, "cuModuleGetFunction", (CUfunction *, CUmodule, const char *))              \
+  F(FuncGetAttribute, "cuFuncGetAttribute", (int *, int, CUfunction))                              \
+  F(LaunchKernel, "cuLaunchKernel",                                                                \
+    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,   \
      void **, void **))
 
-#define NVRTC_FUNCTIONS(F)                                                                       \
-  F(Version, "nvrtcVersion", (int *, int *))                                                     \
-  F(GetNumSupportedArchs, "nvrtcGetNumSupportedArchs", (int *))                                  \
-  F(GetSupportedArchs, "nvrtcGetSupportedArchs", (int *))                                        \
-  F(CreateProgram, "nvrtcCreateProgram",                                                         \
-    (nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *)) \
-  F(DestroyProgram, "nvrtcDestroyProgram", (nvrtcProgram *))                                     \
-  F(CompileProgram, "nvrtcCompileProgram", (nvrtcProgram, int, const char *const *))             \
-  F(GetProgramLogSize, "nvrtcGetProgramLogSize", (nvrtcProgram, size_t *))                       \
-  F(GetProgramLog, "nvrtcGetProgramLog", (nvrtcProgram, char *))                                 \
-  F(GetCUBINSize, "nvrtcGetCUBINSize", (nvrtcProgram, size_t *))                                 \
+#define NVRTC_FUNCTIONS(F)                                                                         \
+  F(Version, "nvrtcVersion", (int *, int *))                                                       \
+  F(GetNumSupportedArchs, "nvrtcGetNumSupportedArchs", (int *))                                    \
+  F(GetSupportedArchs, "nvrtcGetSupportedArchs", (int *))                                          \
+  F(CreateProgram, "nvrtcCreateProgram",                                                           \
+    (nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *))   \
+  F(DestroyProgram, "nvrtcDestroyProgram", (nvrtcProgram *))                                       \
+  F(CompileProgram, "nvrtcCompileProgram", (nvrtcProgram, int, const char *const *))               \
+  F(GetProgramLogSize, "nvrtcGetProgramLogSize", (nvrtcProgram, size_t *))                         \
+  F(GetProgramLog, "nvrtcGetProgramLog", (nvrtcProgram, char *))                                   \
+  F(GetCUBINSize, "nvrtcGetCUBINSize", (nvrtcProgram, size_t *))                                   \
   F(GetCUBIN, "nvrtcGetCUBIN", (nvrtcProgram, char *))
 
 typedef struct Driver {
@@ -167,7 +166,7 @@ static kg_status open_driver(const kg_device *device, Driver *driver, kg_error *
                    "%s: no NVIDIA driver is installed (libcuda.so.1 is not found)", device->name);
   }
   const char *missing = NULL;
-#define F(field, name, parameters) \
+#define F(field, name, parameters)                                                                 \
   if (!symbol(driver->library, name, &driver->field)) missing = name;
   DRIVER_FUNCTIONS(F)
 #undef F
@@ -250,7 +249,8 @@ static void open_nvrtc(Nvrtc *nvrtc, char *identity, size_t bytes) {
   if (all && nvrtc->Version(&nvrtc->major, &nvrtc->minor) == NVRTC_OK &&
       identify_nvrtc(nvrtc, identity, bytes))
     nvrtc->library = library;
-  else dlclose(library);
+  else
+    dlclose(library);
 }
 
 static int attribute(const Driver *driver, int which, int number) {
@@ -494,8 +494,10 @@ static kg_status cuda_load(kg_device *device, const kg_blob *blob, const char *e
     if (code && f->module) self->driver.ModuleUnload(f->module);
     status = leave(device, entry, code, error);
   }
-  if (status) free(f);
-  else *function = f;
+  if (status)
+    free(f);
+  else
+    *function = f;
   return status;
 }
 

@@ -37,8 +37,10 @@ static void add(char list[128], const char *between, const char *mark, const cha
 static kg_status unknown(const char *name, kg_error *error) {
   char numbered[128] = "", plain[128] = "", modes[128] = "";
   for (int i = 0; i < KINDS; i++)
-    if (kinds[i].numbered) add(numbered, " and ", "", kinds[i].kind);
-    else add(plain, ", ", "", kinds[i].kind);
+    if (kinds[i].numbered)
+      add(numbered, " and ", "", kinds[i].kind);
+    else
+      add(plain, ", ", "", kinds[i].kind);
   for (int i = 1; kg_simt_backend(i) != NULL; i++) add(modes, " or ", "/", kg_simt_backend(i));
   return kg_fail(error, KG_BAD_ARGUMENT,
                  "no device is named \"%s\"; there are %s (with :N for device N), %s (with %s for "

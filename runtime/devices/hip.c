@@ -42,30 +42,30 @@ static const struct {
   const char *name;
   size_t offset;
 } hip_symbols[] = {
-  { "hipInit", offsetof(hip, init) },
-  { "hipRuntimeGetVersion", offsetof(hip, runtime_version) },
-  { "hipGetDeviceCount", offsetof(hip, device_count) },
-  { "hipSetDevice", offsetof(hip, set_device) },
-  { "hipDeviceGetAttribute", offsetof(hip, attribute) },
-  { "hipMalloc", offsetof(hip, malloc) },
-  { "hipFree", offsetof(hip, free) },
-  { "hipMemcpy", offsetof(hip, memcpy) },
-  { "hipDeviceSynchronize", offsetof(hip, synchronize) },
-  { "hipModuleLoadData", offsetof(hip, module_load) },
-  { "hipModuleUnload", offsetof(hip, module_unload) },
-  { "hipModuleGetFunction", offsetof(hip, module_function) },
-  { "hipModuleLaunchKernel", offsetof(hip, launch) },
-  { "hipGetErrorString", offsetof(hip, error_string) },
+    {"hipInit", offsetof(hip, init)},
+    {"hipRuntimeGetVersion", offsetof(hip, runtime_version)},
+    {"hipGetDeviceCount", offsetof(hip, device_count)},
+    {"hipSetDevice", offsetof(hip, set_device)},
+    {"hipDeviceGetAttribute", offsetof(hip, attribute)},
+    {"hipMalloc", offsetof(hip, malloc)},
+    {"hipFree", offsetof(hip, free)},
+    {"hipMemcpy", offsetof(hip, memcpy)},
+    {"hipDeviceSynchronize", offsetof(hip, synchronize)},
+    {"hipModuleLoadData", offsetof(hip, module_load)},
+    {"hipModuleUnload", offsetof(hip, module_unload)},
+    {"hipModuleGetFunction", offsetof(hip, module_function)},
+    {"hipModuleLaunchKernel", offsetof(hip, launch)},
+    {"hipGetErrorString", offsetof(hip, error_string)},
 };
 
 /* Attributes have had other numbers before ROCm 5, so libraries of that age are not looked for. */
 static const char *const hip_names[] = {
-  "libamdhip64.so.7",
-  "libamdhip64.so.6",
-  "libamdhip64.so.5",
-  "/opt/rocm/lib/libamdhip64.so.7",
-  "/opt/rocm/lib/libamdhip64.so.6",
-  "/opt/rocm/lib/libamdhip64.so.5",
+    "libamdhip64.so.7",
+    "libamdhip64.so.6",
+    "libamdhip64.so.5",
+    "/opt/rocm/lib/libamdhip64.so.7",
+    "/opt/rocm/lib/libamdhip64.so.6",
+    "/opt/rocm/lib/libamdhip64.so.5",
 };
 
 typedef struct hip_device {
@@ -155,9 +155,9 @@ static int read_wave(const hip_device *d, const unsigned char *properties) {
 }
 
 static kg_status read_limits(const hip_device *d, kg_limits *limits, kg_error *error) {
-  static const int asked[] = { HIP_ATTRIBUTE_MAX_THREADS, HIP_ATTRIBUTE_MAX_SHARED,
-                               HIP_ATTRIBUTE_MAX_GRID_X, HIP_ATTRIBUTE_MAX_GRID_Y,
-                               HIP_ATTRIBUTE_MAX_GRID_Z };
+  static const int asked[] = {HIP_ATTRIBUTE_MAX_THREADS, HIP_ATTRIBUTE_MAX_SHARED,
+                              HIP_ATTRIBUTE_MAX_GRID_X, HIP_ATTRIBUTE_MAX_GRID_Y,
+                              HIP_ATTRIBUTE_MAX_GRID_Z};
   int value[5];
   for (int i = 0; i < 5; i++) {
     const int result = d->api.attribute(&value[i], asked[i], d->index);
@@ -166,9 +166,9 @@ static kg_status read_limits(const hip_device *d, kg_limits *limits, kg_error *e
       return kg_fail(error, KG_DEVICE_FAILED, "AMD GPU %d: attribute %d is %d", d->index, asked[i],
                      value[i]);
   }
-  *limits = (kg_limits){ (uint32_t)value[0],
-                         (uint32_t)value[1],
-                         { (uint64_t)value[2], (uint64_t)value[3], (uint64_t)value[4] } };
+  *limits = (kg_limits){(uint32_t)value[0],
+                        (uint32_t)value[1],
+                        {(uint64_t)value[2], (uint64_t)value[3], (uint64_t)value[4]}};
   return KG_OK;
 }
 
@@ -198,7 +198,7 @@ static kg_status read_properties(kg_device *device, hip_device *d, kg_error *err
 ** runtime cannot load. */
 static kg_status open_compiler(kg_device *device, hip_device *d, kg_error *error) {
   int version = 0;
-  kg_hip_choice choice = { NULL, 0 };
+  kg_hip_choice choice = {NULL, 0};
   if (d->api.runtime_version(&version) == 0)
     choice.generation = version / 10000000; /* 5.2.21153 is 50221153 */
   kg_status status = kg_hip_compiler_open(&choice, &d->compiler, error);
@@ -292,7 +292,7 @@ static kg_status hip_synchronize(kg_device *device, kg_error *error) {
 static kg_status hip_compile(kg_device *device, const kg_source *source, kg_blob *blob,
                              kg_error *error) {
   const hip_device *d = device->self;
-  *blob = (kg_blob){ NULL, 0 };
+  *blob = (kg_blob){NULL, 0};
   if (source->wave != device->wave)
     return kg_fail(error, KG_BAD_WIDTH,
                    "kernel %s: this instance is for a wavefront of %d lanes, the device has %d",
@@ -399,7 +399,7 @@ static kg_status hip_launch(kg_device *device, kg_function *f, const kg_grid *gr
   if (status != KG_OK) return status;
   void *block;
   memcpy(&block, &args, sizeof block); /* HIP only reads it, but does not say const */
-  void *extra[] = { HIP_PARAM_BUFFER_POINTER, block, HIP_PARAM_BUFFER_SIZE, &bytes, HIP_PARAM_END };
+  void *extra[] = {HIP_PARAM_BUFFER_POINTER, block, HIP_PARAM_BUFFER_SIZE, &bytes, HIP_PARAM_END};
   const uint32_t *g = grid->groups, *t = grid->threads;
   const int result = d->api.launch(f->function, g[0], g[1], g[2], t[0], t[1], t[2],
                                    grid->shared_bytes, NULL, NULL, extra);
@@ -407,16 +407,16 @@ static kg_status hip_launch(kg_device *device, kg_function *f, const kg_grid *gr
 }
 
 const kg_device_ops kg_device_hip = {
-  .backend = "hip",
-  .open = hip_open,
-  .close = hip_close,
-  .alloc = hip_alloc,
-  .free = hip_free,
-  .upload = hip_upload,
-  .download = hip_download,
-  .synchronize = hip_synchronize,
-  .compile = hip_compile,
-  .load = hip_load,
-  .unload = hip_unload,
-  .launch = hip_launch,
+    .backend = "hip",
+    .open = hip_open,
+    .close = hip_close,
+    .alloc = hip_alloc,
+    .free = hip_free,
+    .upload = hip_upload,
+    .download = hip_download,
+    .synchronize = hip_synchronize,
+    .compile = hip_compile,
+    .load = hip_load,
+    .unload = hip_unload,
+    .launch = hip_launch,
 };

@@ -31,8 +31,8 @@ typedef struct hip_properties_layout {
 } hip_properties_layout;
 
 static const hip_properties_layout hip_properties_layouts[] = {
-  { "hipGetDevicePropertiesR0600", 1472, 308, 1160 },
-  { "hipGetDeviceProperties", 792, 276, 396 },
+    {"hipGetDevicePropertiesR0600", 1472, 308, 1160},
+    {"hipGetDeviceProperties", 792, 276, 396},
 };
 
 #define HIP_PROPERTIES_LAYOUTS (sizeof hip_properties_layouts / sizeof *hip_properties_layouts)

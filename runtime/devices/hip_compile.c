@@ -80,7 +80,7 @@ static char *find_program(void) {
 ** AMD_COMGR_*) do not reach it: they are in no cache key.  comgr's own cache on disk is off, as
 ** is HOME, where it would be. */
 static bool make_environment(kg_hip_compiler *c) {
-  static const char *const pass[] = { "LD_LIBRARY_PATH", "TMPDIR" };
+  static const char *const pass[] = {"LD_LIBRARY_PATH", "TMPDIR"};
   int n = 0;
   c->envp[n++] = "PATH=/usr/bin:/bin";
   c->envp[n++] = "LC_ALL=C";
@@ -122,7 +122,7 @@ typedef struct reply {
 
 static kg_child_result send_strings(kg_child *child, uint32_t kind, const char *const *string,
                                     uint32_t count, double deadline) {
-  const kg_hiprtc_request r = { KG_HIPRTC_MAGIC, kind, count, 0 };
+  const kg_hiprtc_request r = {KG_HIPRTC_MAGIC, kind, count, 0};
   kg_child_result sent = kg_child_send(child, &r, sizeof r, deadline);
   for (uint32_t i = 0; sent == KG_CHILD_OK && i < count; i++) {
     const uint64_t bytes = strlen(string[i]);
@@ -156,13 +156,12 @@ static kg_child_result receive_reply(kg_child *child, reply *r, double deadline)
 static void reply_free(reply *r) {
   free(r->log);
   free(r->code);
-  *r = (reply){ 0 };
+  *r = (reply){0};
 }
 
 static bool start(kg_hip_compiler *c, char *words, size_t bytes) {
   kg_child_program program = {
-    .path = c->program, .root = c->root, .argv = c->argv, .envp = c->envp
-  };
+      .path = c->program, .root = c->root, .argv = c->argv, .envp = c->envp};
   c->used = false;
   if (c->program == NULL) {
     program.image = kg_embedded_kg_hiprtc;
@@ -175,7 +174,7 @@ static bool start(kg_hip_compiler *c, char *words, size_t bytes) {
 static kg_child_result ask_once(kg_hip_compiler *c, uint32_t kind, const char *const *string,
                                 uint32_t count, double seconds, reply *r, char *words,
                                 size_t bytes) {
-  *r = (reply){ 0 };
+  *r = (reply){0};
   words[0] = '\0';
   if (c->child.pid == 0 && !start(c, words, bytes)) return KG_CHILD_ERROR;
   const double deadline = kg_child_clock() + seconds + (c->used ? 0 : START_SECONDS);
@@ -286,7 +285,7 @@ kg_status kg_hip_compiler_open(const kg_hip_choice *choice, kg_hip_compiler **co
     return kg_fail(error, KG_OUT_OF_MEMORY, "no memory for a compiler");
   }
   kg_status status = KG_OK;
-  c->child = (kg_child){ 0, -1, -1 };
+  c->child = (kg_child){0, -1, -1};
   c->compile_seconds = timeout_seconds();
   c->program = find_program();
   if (choice != NULL && choice->root != NULL)
@@ -369,7 +368,7 @@ kg_status kg_hip_compiler_check_target(const kg_hip_compiler *c, const char *tar
     return kg_fail(error, KG_BAD_TARGET, "hipRTC %s does not know the architecture \"%s\"; %s",
                    c->version, name, known);
   }
-  bool seen[2] = { false, false };
+  bool seen[2] = {false, false};
   for (const char *s = target + len; *s == ':';) {
     const size_t n = strcspn(++s, ":");
     const int f = feature_of(s, n);
@@ -389,9 +388,8 @@ kg_status kg_hip_compiler_check_target(const kg_hip_compiler *c, const char *tar
 
 /* The architecture is given once, here; a language standard breaks some releases (7.0 with
 ** C++11). */
-static const char *const own_options[] = { "--offload-arch", "--gpu-architecture",
-                                           "-march",         "-mcpu",
-                                           "--std",          "-std" };
+static const char *const own_options[] = {
+    "--offload-arch", "--gpu-architecture", "-march", "-mcpu", "--std", "-std"};
 
 static kg_status check_options(const kg_source *source, uint32_t *count, kg_error *error) {
   *count = 0;
@@ -436,7 +434,7 @@ kg_status kg_hip_compile(kg_hip_compiler *c, const kg_source *source, const char
   char arch[128], words[700];
   uint32_t options;
   reply r;
-  *blob = (kg_blob){ NULL, 0 };
+  *blob = (kg_blob){NULL, 0};
   if (log != NULL) *log = NULL;
   kg_status status = kg_hip_compiler_check_target(c, target, error);
   if (status == KG_OK) status = check_options(source, &options, error);
@@ -449,14 +447,14 @@ kg_status kg_hip_compile(kg_hip_compiler *c, const kg_source *source, const char
   string[2 + options] = arch;
 
   pthread_mutex_lock(&c->lock);
-  kg_child_result got = ask(c, KG_HIPRTC_COMPILE, string, 3 + options, c->compile_seconds, &r,
-                            words, sizeof words);
+  kg_child_result got =
+      ask(c, KG_HIPRTC_COMPILE, string, 3 + options, c->compile_seconds, &r, words, sizeof words);
   c->used = got == KG_CHILD_OK;
   pthread_mutex_unlock(&c->lock);
 
   status = judge(c, source, target, got, &r, words, error);
   if (status == KG_OK) {
-    *blob = (kg_blob){ r.code, r.code_bytes };
+    *blob = (kg_blob){r.code, r.code_bytes};
     r.code = NULL;
   }
   if (log != NULL) {

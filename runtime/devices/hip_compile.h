@@ -27,8 +27,8 @@ kg_status kg_hip_compiler_open(const kg_hip_choice *choice, kg_hip_compiler **co
 void kg_hip_compiler_close(kg_hip_compiler *compiler);
 
 const char *kg_hip_compiler_version(const kg_hip_compiler *compiler); /* "5.2.21153" */
-const char *kg_hip_compiler_identity(
-    const kg_hip_compiler *compiler); /* version and content hash, for keys */
+const char *
+kg_hip_compiler_identity(const kg_hip_compiler *compiler); /* version and content hash, for keys */
 
 /* KG_OK, or KG_BAD_TARGET with the nearest that it knows.  target is exact: "gfx90a",
 ** "gfx90a:sramecc+:xnack-". */

@@ -64,13 +64,13 @@ static int compile_stdin(const kg_hiprtc_choice *choice, int argc, char **argv) 
   if (text == NULL) return 1;
   int keep = dup(STDOUT_FILENO); /* what a library prints must not get among the object's bytes */
   dup2(STDERR_FILENO, STDOUT_FILENO);
-  uint32_t status = kg_hiprtc_compile_once(choice, "stdin", text, options, option, &log, &code,
-                                           &code_bytes);
+  uint32_t status =
+      kg_hiprtc_compile_once(choice, "stdin", text, options, option, &log, &code, &code_bytes);
   if (log != NULL) fputs(log, stderr);
   FILE *out = keep >= 0 ? fdopen(keep, "wb") : NULL;
-  bool written = status != KG_HIPRTC_OK ||
-                 (out != NULL && fwrite(code, 1, code_bytes, out) == code_bytes &&
-                  fflush(out) == 0);
+  bool written =
+      status != KG_HIPRTC_OK ||
+      (out != NULL && fwrite(code, 1, code_bytes, out) == code_bytes && fflush(out) == 0);
   free(text);
   free(log);
   free(code);
@@ -78,7 +78,7 @@ static int compile_stdin(const kg_hiprtc_choice *choice, int argc, char **argv) 
 }
 
 int main(int argc, char **argv) {
-  kg_hiprtc_choice choice = { NULL, 0 };
+  kg_hiprtc_choice choice = {NULL, 0};
   int i = 1;
   for (; i < argc; i++) {
     if (strncmp(argv[i], "--library=", 10) == 0)

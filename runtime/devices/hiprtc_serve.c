@@ -63,25 +63,25 @@ static const struct {
   int generation;
   const char *name;
 } library_names[] = {
-  { 7, "libhiprtc.so.7" },   { 7, "libamdhip64.so.7" }, { 6, "libhiprtc.so.6" },
-  { 6, "libamdhip64.so.6" }, { 5, "libhiprtc.so.5" },   { 5, "libamdhip64.so.5" },
+    {7, "libhiprtc.so.7"},   {7, "libamdhip64.so.7"}, {6, "libhiprtc.so.6"},
+    {6, "libamdhip64.so.6"}, {5, "libhiprtc.so.5"},   {5, "libamdhip64.so.5"},
 };
 
-static const char *const library_folders[] = { "",
-                                               "/opt/rocm/lib/" }; /* "": where the loader looks */
+static const char *const library_folders[] = {"",
+                                              "/opt/rocm/lib/"}; /* "": where the loader looks */
 
 static const struct {
   const char *name;
   size_t offset;
 } hiprtc_symbols[] = {
-  { "hiprtcCreateProgram", offsetof(hiprtc, create) },
-  { "hiprtcCompileProgram", offsetof(hiprtc, compile) },
-  { "hiprtcGetProgramLogSize", offsetof(hiprtc, log_size) },
-  { "hiprtcGetProgramLog", offsetof(hiprtc, log) },
-  { "hiprtcGetCodeSize", offsetof(hiprtc, code_size) },
-  { "hiprtcGetCode", offsetof(hiprtc, code) },
-  { "hiprtcDestroyProgram", offsetof(hiprtc, destroy) },
-  { "hiprtcGetErrorString", offsetof(hiprtc, error_string) },
+    {"hiprtcCreateProgram", offsetof(hiprtc, create)},
+    {"hiprtcCompileProgram", offsetof(hiprtc, compile)},
+    {"hiprtcGetProgramLogSize", offsetof(hiprtc, log_size)},
+    {"hiprtcGetProgramLog", offsetof(hiprtc, log)},
+    {"hiprtcGetCodeSize", offsetof(hiprtc, code_size)},
+    {"hiprtcGetCode", offsetof(hiprtc, code)},
+    {"hiprtcDestroyProgram", offsetof(hiprtc, destroy)},
+    {"hiprtcGetErrorString", offsetof(hiprtc, error_string)},
 };
 
 /* A function's address kept in an object: POSIX's way around the cast that ISO C does not have. */
@@ -150,7 +150,7 @@ static void add_file(files *f, const char *path) {
 /* The files whose content decides what a text is compiled to.  (The version is read from a file
 ** name, as hiprtcVersion says 9.0 in every release from 5.2 to 7.2.) */
 static const char *const toolchain_prefixes[] = {
-  "libhiprtc", "libamdhip64", "libamd_comgr", "libLLVM", "libclang", "liblld",
+    "libhiprtc", "libamdhip64", "libamd_comgr", "libLLVM", "libclang", "liblld",
 };
 
 static const char *base_name(const char *path) {
@@ -177,14 +177,14 @@ static bool hash_file(kg_hash *hash, const char *path) {
   const char *base = base_name(path);
   struct stat st;
   if (stat(path, &st) != 0 || st.st_size == 0) return false;
-  const uint64_t lengths[2] = { strlen(base), (uint64_t)st.st_size };
+  const uint64_t lengths[2] = {strlen(base), (uint64_t)st.st_size};
   kg_hash_bytes(hash, lengths, sizeof lengths);
   kg_hash_bytes(hash, base, strlen(base));
   return kg_hash_file(hash, path);
 }
 
 static void describe_files(const hiprtc *h, const char *chosen, text *out) {
-  files f = { .whole = true };
+  files f = {.whole = true};
   char line[2 * 4096];
   if (chosen != NULL) add_file(&f, chosen); /* by path, it need not have one of the names */
   kg_loaded_files(collect_file, &f);
@@ -220,17 +220,17 @@ static void describe_files(const hiprtc *h, const char *chosen, text *out) {
 }
 
 static const char *const comgr_names[] = {
-  "libamd_comgr.so.3",
-  "libamd_comgr.so.2",
-  "/opt/rocm/lib/libamd_comgr.so.3",
-  "/opt/rocm/lib/libamd_comgr.so.2",
+    "libamd_comgr.so.3",
+    "libamd_comgr.so.2",
+    "/opt/rocm/lib/libamd_comgr.so.3",
+    "/opt/rocm/lib/libamd_comgr.so.2",
 };
 
 typedef struct comgr_node {
   uint64_t handle;
 } comgr_node;
 
-static const char *const features[] = { "sramecc", "xnack" };
+static const char *const features[] = {"sramecc", "xnack"};
 
 /* comgr speaks of `amdgcn-amd-amdhsa--gfx90a`; the part after `--` is the name that
 ** --offload-arch takes.  It gives metadata for a name with a feature only where the architecture
@@ -259,7 +259,7 @@ static void describe_targets(const hiprtc *h, text *out) {
     text_puts(out, dashes != NULL ? dashes + 2 : isa);
     for (size_t f = 0; metadata != NULL && f < sizeof features / sizeof *features; f++) {
       char with[256];
-      comgr_node node = { 0 };
+      comgr_node node = {0};
       snprintf(with, sizeof with, "%.200s:%s+", isa, features[f]);
       if (metadata(with, &node) != 0) continue;
       text_puts(out, " ");
@@ -270,15 +270,15 @@ static void describe_targets(const hiprtc *h, text *out) {
 }
 
 static char *describe(const hiprtc *h, const char *chosen) {
-  text out = { 0 };
+  text out = {0};
   describe_targets(h, &out); /* before the files: it may load one */
   describe_files(h, chosen, &out);
   return out.s;
 }
 
 char *kg_hiprtc_describe(const kg_hiprtc_choice *choice, uint32_t *status) {
-  hiprtc h = { 0 };
-  text why = { 0 };
+  hiprtc h = {0};
+  text why = {0};
   bool found = hiprtc_open(&h, choice, &why);
   *status = found ? KG_HIPRTC_OK : KG_HIPRTC_NO_LIBRARY;
   if (!found) return why.s;
@@ -291,7 +291,7 @@ char *kg_hiprtc_describe(const kg_hiprtc_choice *choice, uint32_t *status) {
 static uint32_t compile(const hiprtc *h, const char *name, const char *source, int options,
                         const char **option, char **log, void **code, size_t *code_bytes) {
   hiprtc_program program = NULL;
-  text t = { 0 };
+  text t = {0};
   int result = h->create(&program, source, name, 0, NULL, NULL);
   *code = NULL;
   *code_bytes = 0;
@@ -333,8 +333,8 @@ static uint32_t compile(const hiprtc *h, const char *name, const char *source, i
 uint32_t kg_hiprtc_compile_once(const kg_hiprtc_choice *choice, const char *name,
                                 const char *source, int options, const char **option, char **log,
                                 void **code, size_t *code_bytes) {
-  hiprtc h = { 0 };
-  text why = { 0 };
+  hiprtc h = {0};
+  text why = {0};
   *code = NULL;
   *code_bytes = 0;
   if (!hiprtc_open(&h, choice, &why)) {
@@ -360,7 +360,7 @@ static char *read_string(int fd) {
 }
 
 static bool answer(int fd, uint32_t status, const char *log, const void *code, size_t code_bytes) {
-  kg_hiprtc_answer a = { KG_HIPRTC_MAGIC, status, log != NULL ? strlen(log) : 0, code_bytes };
+  kg_hiprtc_answer a = {KG_HIPRTC_MAGIC, status, log != NULL ? strlen(log) : 0, code_bytes};
   return kg_write_all(fd, &a, sizeof a) &&
          kg_write_all(fd, log != NULL ? log : "", (size_t)a.log_bytes) &&
          kg_write_all(fd, code != NULL ? code : "", code_bytes);
@@ -378,8 +378,8 @@ static bool serve_one(const hiprtc *h, const char *chosen, const kg_hiprtc_reque
   } else if (r->kind == KG_HIPRTC_COMPILE && r->strings >= 2) {
     const char *option[KG_HIPRTC_MAX_STRINGS];
     for (uint32_t i = 2; i < r->strings; i++) option[i - 2] = string[i];
-    status = compile(h, string[0], string[1], (int)r->strings - 2, option, &log, &code,
-                     &code_bytes);
+    status =
+        compile(h, string[0], string[1], (int)r->strings - 2, option, &log, &code, &code_bytes);
   }
   bool sent = answer(out, status, log, code, code_bytes);
   free(log);
@@ -400,13 +400,13 @@ static void part_streams(int *in, int *out) {
 }
 
 int kg_hiprtc_serve(int in, int out, const kg_hiprtc_choice *choice) {
-  hiprtc h = { 0 };
-  text why = { 0 };
+  hiprtc h = {0};
+  text why = {0};
   part_streams(&in, &out);
   bool found = hiprtc_open(&h, choice, &why), sane = true;
   kg_hiprtc_request r;
   while (sane && kg_read_all(in, &r, sizeof r)) {
-    char *string[KG_HIPRTC_MAX_STRINGS] = { NULL };
+    char *string[KG_HIPRTC_MAX_STRINGS] = {NULL};
     sane = r.magic == KG_HIPRTC_MAGIC && r.strings <= KG_HIPRTC_MAX_STRINGS;
     for (uint32_t i = 0; sane && i < r.strings; i++) sane = (string[i] = read_string(in)) != NULL;
     if (!sane)

@@ -17,7 +17,7 @@
 
 #include "simt/sanitize.h"
 
-#define THREADS_MAX \
+#define THREADS_MAX                                                                                \
   16u /* each keeps up to 1024 stacks, two mappings a stack, and a process has 65530 */
 
 static const kg_device_ops cuda_ops, metal_ops; /* as kg_device_simt, with another backend's name */
@@ -74,7 +74,10 @@ static kg_status refuse_mode(const char *mode, kg_error *error) {
   for (int i = 0; i < MODES; i++) {
     const size_t length = strlen(list);
     snprintf(list + length, sizeof list - length, "%s%s",
-             i == 0 ? "" : i + 1 < MODES ? ", " : " and ", modes[i].backend);
+             i == 0          ? ""
+             : i + 1 < MODES ? ", "
+                             : " and ",
+             modes[i].backend);
   }
   return kg_fail(error, KG_BAD_ARGUMENT, "the SIMT device runs %s texts, not \"%s\"", list, mode);
 }
@@ -231,12 +234,21 @@ int kg_simt_findings(const kg_device *device, const kg_simt_finding **findings) 
   return kg_simt_check_findings(device->self, findings);
 }
 
-#define SIMT_OPS(whose)                                                            \
-  {                                                                                \
-    .backend = whose, .open = simt_open, .close = simt_close, .alloc = simt_alloc, \
-    .free = simt_free, .upload = simt_copy, .download = simt_copy,                 \
-    .synchronize = simt_synchronize, .compile = simt_compile, .load = simt_load,   \
-    .unload = simt_unload, .launch = simt_launch, .launch_call = simt_launch_call, \
+#define SIMT_OPS(whose)                                                                            \
+  {                                                                                                \
+      .backend = whose,                                                                            \
+      .open = simt_open,                                                                           \
+      .close = simt_close,                                                                         \
+      .alloc = simt_alloc,                                                                         \
+      .free = simt_free,                                                                           \
+      .upload = simt_copy,                                                                         \
+      .download = simt_copy,                                                                       \
+      .synchronize = simt_synchronize,                                                             \
+      .compile = simt_compile,                                                                     \
+      .load = simt_load,                                                                           \
+      .unload = simt_unload,                                                                       \
+      .launch = simt_launch,                                                                       \
+      .launch_call = simt_launch_call,                                                             \
   }
 
 const kg_device_ops kg_device_simt = SIMT_OPS("hip");

@@ -16,7 +16,6 @@ enum {
 };
 
 /* Fills fields, in order; returns how many there are, and the block's size in *bytes. */
-int kg_block_layout(const kg_kernel *kernel, kg_block_field fields[KG_MAX_FIELDS],
-                    uint32_t *bytes);
+int kg_block_layout(const kg_kernel *kernel, kg_block_field fields[KG_MAX_FIELDS], uint32_t *bytes);
 
 #endif

@@ -8,7 +8,7 @@
 #include "kg.h"
 
 static const kg_dtype_facts dtypes[KG_DTYPES] = {
-#define KG_DTYPE(id, name, mlx, bytes, kind, exponent, fraction, bias, special, c) \
+#define KG_DTYPE(id, name, mlx, bytes, kind, exponent, fraction, bias, special, c)                 \
   {name, mlx, #id, bytes, KG_KIND_##kind, exponent, fraction, bias, KG_SPECIAL_##special, c},
 #include "model/dtype.def"
 #undef KG_DTYPE
@@ -16,15 +16,15 @@ static const kg_dtype_facts dtypes[KG_DTYPES] = {
 
 /* A float's fields fill its bytes, and a double holds more than each of them; no other row has
 ** any. */
-#define KG_DTYPE(id, name, mlx, bytes, kind, exponent, fraction, bias, special, c)             \
-  _Static_assert(KG_KIND_##kind == KG_KIND_FLOAT                                               \
-                     ? 1 + (exponent) + (fraction) == 8 * (bytes) && (exponent) < 11 &&        \
-                           (fraction) > 0 && (fraction) < 52 && (bias) > 0 && (bias) < 1023 && \
-                           KG_SPECIAL_##special != KG_SPECIAL_NONE                             \
-                     : (exponent) + (fraction) + (bias) == 0 &&                                \
-                           KG_SPECIAL_##special == KG_SPECIAL_NONE,                            \
-                 "dtype.def: the fields of " name);                                            \
-  _Static_assert((bytes) == 1 || (bytes) == 2 || (bytes) == 4 || (bytes) == 8,                 \
+#define KG_DTYPE(id, name, mlx, bytes, kind, exponent, fraction, bias, special, c)                 \
+  _Static_assert(KG_KIND_##kind == KG_KIND_FLOAT                                                   \
+                     ? 1 + (exponent) + (fraction) == 8 * (bytes) && (exponent) < 11 &&            \
+                           (fraction) > 0 && (fraction) < 52 && (bias) > 0 && (bias) < 1023 &&     \
+                           KG_SPECIAL_##special != KG_SPECIAL_NONE                                 \
+                     : (exponent) + (fraction) + (bias) == 0 &&                                    \
+                           KG_SPECIAL_##special == KG_SPECIAL_NONE,                                \
+                 "dtype.def: the fields of " name);                                                \
+  _Static_assert((bytes) == 1 || (bytes) == 2 || (bytes) == 4 || (bytes) == 8,                     \
                  "dtype.def: the bytes of " name);
 #include "model/dtype.def"
 #undef KG_DTYPE

@@ -6,7 +6,7 @@
 #include "model/expr.h"
 
 const kg_op_facts kg_ops[KG_OPS] = {
-#define KG_OPERATOR(id, takes, kind, form, strength, text, said, word) \
+#define KG_OPERATOR(id, takes, kind, form, strength, text, said, word)                             \
   {#id, takes, KG_##kind, KG_##form, strength, text, KG_SAID_##said, word},
 #include "model/op.def"
 #undef KG_OPERATOR
@@ -58,36 +58,36 @@ static Status binary(kg_op op, int64_t a, int64_t b, int64_t *out) {
   int64_t quotient = 0, rest = 0;
   Status status;
   switch (op) {
-    case KG_OP_ADD: return add(a, b, out);
-    case KG_OP_SUB: return sub(a, b, out);
-    case KG_OP_MUL: return mul(a, b, out);
-    case KG_OP_DIV:
-      status = divide(a, b, &quotient, &rest);
-      *out = quotient;
-      return status;
-    case KG_OP_MOD:
-      status = divide(a, b, &quotient, &rest);
-      *out = rest;
-      return status == KG_EXPR_OVERFLOW ? KG_EXPR_OK : status;
-    case KG_OP_CEIL_DIV:
-      status = divide(a, b, &quotient, &rest);
-      *out = rest == 0 ? quotient : quotient + 1; /* a rest means |b| > 1: far from the limits */
-      return status;
-    case KG_OP_MIN: *out = a < b ? a : b; return KG_EXPR_OK;
-    case KG_OP_MAX: *out = a > b ? a : b; return KG_EXPR_OK;
-    case KG_OP_EQ: *out = a == b; return KG_EXPR_OK;
-    case KG_OP_NE: *out = a != b; return KG_EXPR_OK;
-    case KG_OP_LT: *out = a < b; return KG_EXPR_OK;
-    case KG_OP_LE: *out = a <= b; return KG_EXPR_OK;
-    case KG_OP_GT: *out = a > b; return KG_EXPR_OK;
-    case KG_OP_GE: *out = a >= b; return KG_EXPR_OK;
-    case KG_OP_AND: *out = a != 0 && b != 0; return KG_EXPR_OK;
-    case KG_OP_OR: *out = a != 0 || b != 0; return KG_EXPR_OK;
-    case KG_OP_INT:
-    case KG_OP_VAR:
-    case KG_OP_NOT:
-    case KG_OP_WHEN:
-    case KG_OPS: break;
+  case KG_OP_ADD: return add(a, b, out);
+  case KG_OP_SUB: return sub(a, b, out);
+  case KG_OP_MUL: return mul(a, b, out);
+  case KG_OP_DIV:
+    status = divide(a, b, &quotient, &rest);
+    *out = quotient;
+    return status;
+  case KG_OP_MOD:
+    status = divide(a, b, &quotient, &rest);
+    *out = rest;
+    return status == KG_EXPR_OVERFLOW ? KG_EXPR_OK : status;
+  case KG_OP_CEIL_DIV:
+    status = divide(a, b, &quotient, &rest);
+    *out = rest == 0 ? quotient : quotient + 1; /* a rest means |b| > 1: far from the limits */
+    return status;
+  case KG_OP_MIN: *out = a < b ? a : b; return KG_EXPR_OK;
+  case KG_OP_MAX: *out = a > b ? a : b; return KG_EXPR_OK;
+  case KG_OP_EQ: *out = a == b; return KG_EXPR_OK;
+  case KG_OP_NE: *out = a != b; return KG_EXPR_OK;
+  case KG_OP_LT: *out = a < b; return KG_EXPR_OK;
+  case KG_OP_LE: *out = a <= b; return KG_EXPR_OK;
+  case KG_OP_GT: *out = a > b; return KG_EXPR_OK;
+  case KG_OP_GE: *out = a >= b; return KG_EXPR_OK;
+  case KG_OP_AND: *out = a != 0 && b != 0; return KG_EXPR_OK;
+  case KG_OP_OR: *out = a != 0 || b != 0; return KG_EXPR_OK;
+  case KG_OP_INT:
+  case KG_OP_VAR:
+  case KG_OP_NOT:
+  case KG_OP_WHEN:
+  case KG_OPS: break;
   }
   return KG_EXPR_MALFORMED;
 }
@@ -173,11 +173,11 @@ int kg_expr_variable(const kg_expr *expr, const kg_values *values) {
 
 const char *kg_expr_status_text(kg_expr_status status) {
   switch (status) {
-    case KG_EXPR_OK: return "has a value";
-    case KG_EXPR_OVERFLOW: return "passes 64 bits";
-    case KG_EXPR_ZERO: return "divides by zero";
-    case KG_EXPR_UNKNOWN: return "needs a dimension that no argument's shape gives";
-    case KG_EXPR_MALFORMED: break;
+  case KG_EXPR_OK: return "has a value";
+  case KG_EXPR_OVERFLOW: return "passes 64 bits";
+  case KG_EXPR_ZERO: return "divides by zero";
+  case KG_EXPR_UNKNOWN: return "needs a dimension that no argument's shape gives";
+  case KG_EXPR_MALFORMED: break;
   }
   return "is not an expression: the kernel's table is damaged";
 }

@@ -10,12 +10,14 @@ enum {
 };
 
 /* op.def has the rows, and says what each field means. */
-typedef enum kg_op_kind {
-  KG_VALUE, KG_ARITHMETIC, KG_COMPARISON, KG_LOGIC, KG_CHOICE
-} kg_op_kind;
+typedef enum kg_op_kind { KG_VALUE, KG_ARITHMETIC, KG_COMPARISON, KG_LOGIC, KG_CHOICE } kg_op_kind;
 typedef enum kg_op_form { KG_LEAF, KG_INFIX, KG_PREFIX, KG_CALL } kg_op_form;
 typedef enum kg_op_said {
-  KG_SAID_NONE, KG_SAID_SIGN, KG_SAID_METHOD, KG_SAID_FUNCTION, KG_SAID_FOLD
+  KG_SAID_NONE,
+  KG_SAID_SIGN,
+  KG_SAID_METHOD,
+  KG_SAID_FUNCTION,
+  KG_SAID_FOLD
 } kg_op_said;
 
 typedef struct kg_op_facts {

@@ -125,8 +125,10 @@ kg_status kg_instance_name(const kg_instance *instance, char name[KG_NAME_BYTES]
   for (int i = 0; i < k->const_count; i++) {
     if (!k->consts[i].in_key) continue;
     put(&t, "_");
-    if (k->consts[i].is_bool) put(&t, instance->consts[i] ? "t" : "f");
-    else put_number(&t, instance->consts[i]);
+    if (k->consts[i].is_bool)
+      put(&t, instance->consts[i] ? "t" : "f");
+    else
+      put_number(&t, instance->consts[i]);
   }
   if (!t.full) return KG_OK;
   return kg_fail(error, KG_TOO_LARGE, "%s: the instance's name passes %d bytes", k->name,

@@ -17,8 +17,7 @@ kg_symbol kg_symbol_at(const kg_kernel *k, int number) {
   int i = number;
   if (i < k->dim_count) return (kg_symbol){k->dims[i], KG_DIM, i};
   if ((i -= k->dim_count) < k->const_count) return (kg_symbol){k->consts[i].name, KG_CONST, i};
-  if ((i -= k->const_count) < k->scalar_count)
-    return (kg_symbol){k->scalars[i].name, KG_SCALAR, i};
+  if ((i -= k->const_count) < k->scalar_count) return (kg_symbol){k->scalars[i].name, KG_SCALAR, i};
   if ((i -= k->scalar_count) < k->type_count) return (kg_symbol){k->types[i].name, KG_TYPE, i};
   i -= k->type_count;
   return (kg_symbol){k->args[i].name, k->args[i].output ? KG_OUTPUT : KG_INPUT, i};

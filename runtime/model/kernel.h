@@ -8,7 +8,13 @@
 #include "kg.h"
 
 typedef enum kg_symbol_kind {
-  KG_DIM, KG_CONST, KG_SCALAR, KG_TYPE, KG_INPUT, KG_OUTPUT, KG_SYMBOL_KINDS
+  KG_DIM,
+  KG_CONST,
+  KG_SCALAR,
+  KG_TYPE,
+  KG_INPUT,
+  KG_OUTPUT,
+  KG_SYMBOL_KINDS
 } kg_symbol_kind;
 
 typedef struct kg_symbol {
@@ -19,7 +25,7 @@ typedef struct kg_symbol {
 
 int kg_symbol_count(const kg_kernel *kernel);
 int kg_variable_count(const kg_kernel *kernel);
-kg_symbol kg_symbol_at(const kg_kernel *kernel, int number); /* 0 <= number < kg_symbol_count */
+kg_symbol kg_symbol_at(const kg_kernel *kernel, int number);   /* 0 <= number < kg_symbol_count */
 int kg_symbol_find(const kg_kernel *kernel, const char *name); /* its number; -1: it has none */
 kg_symbol kg_symbol_named(const kg_kernel *kernel, const char *name); /* none: KG_SYMBOL_KINDS */
 

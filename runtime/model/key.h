@@ -29,7 +29,7 @@ typedef struct kg_key {
     const char *bytes;
     size_t size;
   } part[KG_KEY_FIELDS + KG_MAX_OPTIONS];
-  uint64_t bucket;   /* a hash of all but the text: its bytes would cost each launch the most */
+  uint64_t bucket; /* a hash of all but the text: its bytes would cost each launch the most */
   size_t flat_bytes;
   char name[KG_NAME_BYTES];
   char block[KG_BLOCK_BYTES];

@@ -51,8 +51,10 @@ kg_status kg_fail(kg_error *error, kg_status status, const char *format, ...) {
   va_start(args, format);
   const int written = vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  if (written < 0) text[0] = 0;
-  else if ((size_t)written >= sizeof text) mark_cut(text, sizeof text);
+  if (written < 0)
+    text[0] = 0;
+  else if ((size_t)written >= sizeof text)
+    mark_cut(text, sizeof text);
   error->status = status;
   memcpy(error->message, text, strlen(text) + 1);
   return status;

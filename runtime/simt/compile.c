@@ -122,7 +122,7 @@ static const char *const checked_options[] = {
 enum { CHECKED_OPTIONS = sizeof checked_options / sizeof *checked_options };
 
 static const char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/",
-                                    "TMPDIR=.", NULL};
+                                          "TMPDIR=.", NULL};
 
 /* Runs clang in a folder.  True: it ended with status 0; else *of says what became of it. */
 static bool run(const kg_simt_compiler *compiler, const char *folder, const char *const *words,
@@ -175,8 +175,7 @@ static bool folder_new(Folder *folder) {
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
     const int length =
         snprintf(folder->path, sizeof folder->path, "%s/" FOLDER_NAME "XXXXXX", places[i]);
-    if ((size_t)length >= sizeof folder->path)
-      continue;
+    if ((size_t)length >= sizeof folder->path) continue;
     if (!mkdtemp(folder->path)) continue;
     folder->lock = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder->lock >= 0) flock(folder->lock, LOCK_EX | LOCK_NB);
@@ -259,8 +258,8 @@ static kg_status read_version(kg_simt_compiler *compiler, kg_error *error) {
   folder_free(&folder);
   const char *number = of.out ? strstr(of.out, "clang version ") : NULL;
   if (of.ending != KG_CHILD_EXITED)
-    status = kg_fail(error, status_of(&of), "%s, asked for its version, %s", compiler->path,
-                     of.words);
+    status =
+        kg_fail(error, status_of(&of), "%s, asked for its version, %s", compiler->path, of.words);
   else if (of.code != 0 || !number)
     status = kg_fail(error, KG_NO_COMPILER, "%s does not answer --version as clang does",
                      compiler->path);
@@ -329,7 +328,8 @@ static bool write_text(const Folder *folder, const kg_simt_shim *shim, int wave,
   fputs("#line 1 ", out);
   print_quoted(out, source->file && *source->file ? source->file : source->kernel);
   fprintf(out, "\n%s\n#line 1 \"kg_simt_call\"\n", text);
-  if (call) fputs(call, out);
+  if (call)
+    fputs(call, out);
   else
     fprintf(out,
             "using kg_simt_entry = kg_simt_signature<decltype(%s)>;\n"

@@ -212,5 +212,6 @@ void kg_simt_where(kg_simt_context *context, const void *address, char *text, si
   kg_simt_frame frame;
   if (kg_simt_frames_at(context, address, &frame, 1) == 1)
     snprintf(text, bytes, "%s:%u", frame.path, frame.line);
-  else snprintf(text, bytes, "an unknown place");
+  else
+    snprintf(text, bytes, "an unknown place");
 }

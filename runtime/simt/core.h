@@ -43,8 +43,10 @@ template <class V> KG_SIMT_IN V kg_simt_ours(const V &from) {
 #if defined(__x86_64__)
   __asm__("mov %1, %0" : "=r"(value) : "m"(from));
 #else
-  if constexpr (sizeof(V) == 4) __asm__("ldr %w0, %1" : "=r"(value) : "m"(from));
-  else __asm__("ldr %x0, %1" : "=r"(value) : "m"(from));
+  if constexpr (sizeof(V) == 4)
+    __asm__("ldr %w0, %1" : "=r"(value) : "m"(from));
+  else
+    __asm__("ldr %x0, %1" : "=r"(value) : "m"(from));
 #endif
   return value;
 #else
@@ -53,7 +55,9 @@ template <class V> KG_SIMT_IN V kg_simt_ours(const V &from) {
 }
 KG_SIMT_IN const kg_simt_lane *kg_simt_now() { return kg_simt_ours(kg_simt.now); }
 KG_SIMT_IN const kg_simt_group *kg_simt_now_group() { return kg_simt_ours(kg_simt.group); }
-struct kg_simt_xyz { unsigned x, y, z; };
+struct kg_simt_xyz {
+  unsigned x, y, z;
+};
 KG_SIMT_IN kg_simt_xyz kg_simt_xyz_of(const unsigned *v) {
   return kg_simt_xyz{kg_simt_ours(v[0]), kg_simt_ours(v[1]), kg_simt_ours(v[2])};
 }
@@ -68,8 +72,8 @@ __asm__(".text\n.hidden kg_simt_anchor\n.globl kg_simt_anchor\n.type kg_simt_anc
 ** are other lanes', of the next meeting: wrong each time.  An indirect jump is predicted from where
 ** the lanes before went: right for all but the first.  This halves the cost of a switch. */
 #if defined(__x86_64__)
-#define KG_SIMT_MEETING \
-  static KG_SIMT_UNCHECKED \
+#define KG_SIMT_MEETING                                                                            \
+  static KG_SIMT_UNCHECKED                                                                         \
       __attribute__((noinline, convergent, nomerge, function_return("thunk-extern")))
 __asm__(
     ".text\n.hidden __x86_return_thunk\n.globl __x86_return_thunk\n.type "
@@ -188,8 +192,10 @@ KG_SIMT_MEETING void kg_simt_barrier(const char *what) {
     return;
   }
   wave->arrived = 0;
-  if (group->arrived == 0) group->site = site, group->what = what;
-  else if (__builtin_expect(group->site != site, 0)) kg_simt.host->apart(group, what, site);
+  if (group->arrived == 0)
+    group->site = site, group->what = what;
+  else if (__builtin_expect(group->site != site, 0))
+    kg_simt.host->apart(group, what, site);
   if (++group->arrived == group->live) {
     group->arrived = 0;
     group->phase++;
@@ -251,11 +257,19 @@ KG_SIMT_IN unsigned kg_simt_mul_hi(unsigned a, unsigned b) {
 /* ---- the entry's call: its parameters out of the argument block ------------------------------ */
 
 template <unsigned... I> struct kg_simt_indices {};
-template <class T, T... I> struct kg_simt_sequence { using indices = kg_simt_indices<I...>; };
+template <class T, T... I> struct kg_simt_sequence {
+  using indices = kg_simt_indices<I...>;
+};
 
-template <class P> struct kg_simt_plain { using type = P; };
-template <class P> struct kg_simt_plain<const P> { using type = P; };
-template <class P> struct kg_simt_plain<P &> { using type = typename kg_simt_plain<P>::type; };
+template <class P> struct kg_simt_plain {
+  using type = P;
+};
+template <class P> struct kg_simt_plain<const P> {
+  using type = P;
+};
+template <class P> struct kg_simt_plain<P &> {
+  using type = typename kg_simt_plain<P>::type;
+};
 
 template <unsigned N, class P, class... Q> struct kg_simt_nth {
   using type = typename kg_simt_nth<N - 1, Q...>::type;
@@ -297,8 +311,8 @@ __attribute__((weak, visibility("hidden"))) extern unsigned char __start_kg_shar
 __attribute__((visibility("hidden"))) kg_simt_state kg_simt;
 }
 
-#define KG_SIMT_TEXT(kernel_name, entry_name, bytes, caller)                                 \
-  KG_SIMT_GAP(__COUNTER__)                                                                   \
-  extern "C" __attribute__((visibility("default"), used)) kg_simt_text_type kg_simt_text = { \
-      kernel_name, entry_name, KG_SIMT_WAVE,       bytes,                                    \
+#define KG_SIMT_TEXT(kernel_name, entry_name, bytes, caller)                                       \
+  KG_SIMT_GAP(__COUNTER__)                                                                         \
+  extern "C" __attribute__((visibility("default"), used)) kg_simt_text_type kg_simt_text = {       \
+      kernel_name, entry_name, KG_SIMT_WAVE,       bytes,                                          \
       &kg_simt,    caller,     &__start_kg_shared, &__stop_kg_shared};

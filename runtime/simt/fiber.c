@@ -86,8 +86,8 @@ static size_t all_bytes(const kg_simt_context *context) {
 
 bool kg_simt_stacks_map(kg_simt_context *context) {
   context->stride = stack_stride();
-  void *stacks = mmap(NULL, all_bytes(context), PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *stacks =
+      mmap(NULL, all_bytes(context), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   context->stacks = stacks == MAP_FAILED ? NULL : stacks;
   return context->stacks != NULL;
 }

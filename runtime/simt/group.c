@@ -77,8 +77,10 @@ static void set_up(kg_simt_context *context) {
       kg_simt_lane *lane = &lanes[context->lane_order[i]];
       lane->sp = NULL;
       lane->previous = previous;
-      if (previous) previous->next = lane;
-      else start = lane;
+      if (previous)
+        previous->next = lane;
+      else
+        start = lane;
       previous = lane;
     }
     previous->next = start, start->previous = previous;

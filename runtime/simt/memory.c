@@ -16,7 +16,7 @@
 
 #define PATTERN 0xa5
 #define WIDE_LEAST (16u << 20) /* of addresses, not memory; a multiple of every page size */
-#define SLACK_CHECKED 256u /* bytes before an allocation, as far as its page reaches */
+#define SLACK_CHECKED 256u     /* bytes before an allocation, as far as its page reaches */
 
 typedef struct Block {
   char *around; /* the whole mapping; pages is a part of it */
@@ -85,8 +85,8 @@ kg_status kg_simt_memory_take(kg_simt_memory *memory, size_t bytes, void **addre
   Block block = {.page_bytes = body + 2 * page, .bytes = bytes};
   const size_t margin = memory->wide ? body + WIDE_LEAST : 0;
   block.around_bytes = block.page_bytes + 2 * margin;
-  block.around = mmap(NULL, block.around_bytes, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  block.around =
+      mmap(NULL, block.around_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (block.around == MAP_FAILED)
     return kg_fail(error, KG_OUT_OF_MEMORY, "no memory for %zu bytes", bytes);
   block.pages = block.around + margin;
@@ -138,7 +138,8 @@ bool kg_simt_memory_check(kg_simt_memory *memory, char *text, size_t bytes) {
       snprintf(text, bytes, "%zu bytes before an allocation of %zu bytes", front - at,
                block->bytes);
       good = false;
-    } else continue;
+    } else
+      continue;
     memset(block->start - front, PATTERN, front); /* said once */
     memset(block->start + block->bytes, PATTERN, back);
   }

@@ -58,12 +58,15 @@ static char *respell(const char *text) {
 /* Past white space and comments. */
 static const char *skip(const char *at) {
   for (;;) {
-    if (isspace((unsigned char)*at)) at++;
-    else if (at[0] == '/' && at[1] == '/') at += strcspn(at, "\n");
+    if (isspace((unsigned char)*at))
+      at++;
+    else if (at[0] == '/' && at[1] == '/')
+      at += strcspn(at, "\n");
     else if (at[0] == '/' && at[1] == '*') {
       const char *end = strstr(at + 2, "*/");
       at = end ? end + 2 : at + strlen(at);
-    } else return at;
+    } else
+      return at;
   }
 }
 
@@ -99,7 +102,8 @@ static const char *find_parameters(const char *text, const char *entry) {
       if (*at) at++;
     } else if (is_word(*at))
       while (is_word(*at)) at++;
-    else at++;
+    else
+      at++;
   }
   return NULL;
 }
@@ -143,7 +147,8 @@ static kg_status write_call(const kg_source *source, const char *list, FILE *out
                          "kernel %s: in the Metal entry, buffers must come before positions",
                          source->kernel);
         fprintf(out, "kg_simt_entry::argument<%u>(block)", block++);
-      } else if (*name) fprintf(out, "kg_simt_%s()", name);
+      } else if (*name)
+        fprintf(out, "kg_simt_%s()", name);
       else
         return kg_fail(error, KG_COMPILE_FAILED,
                        "kernel %s: parameter %u of the Metal entry has no attribute",
@@ -170,7 +175,8 @@ kg_status kg_simt_metal_text(const kg_source *source, char **text, char **call, 
   else if (!parameters)
     status = kg_fail(error, KG_COMPILE_FAILED, "kernel %s: the Metal text has no `kernel void %s(`",
                      source->kernel, source->entry);
-  else status = write_call(source, parameters, out, error);
+  else
+    status = write_call(source, parameters, out, error);
   if (out && fclose(out) && !status)
     status = kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory for its text", source->kernel);
   if (status) {

@@ -47,13 +47,19 @@ template <class E> struct alignas(4 * sizeof(E)) kg_simt_vector4 {
   kg_simt_vector4() = default;
   KG_SIMT_METHOD kg_simt_vector4(E a, E b, E c, E d) : x(a), y(b), z(c), w(d) {}
 };
-#define KG_SIMT_VECTORS(E) \
-  typedef kg_simt_vector2<E> E##2; \
-  typedef kg_simt_vector3<E> E##3; \
+#define KG_SIMT_VECTORS(E)                                                                         \
+  typedef kg_simt_vector2<E> E##2;                                                                 \
+  typedef kg_simt_vector3<E> E##3;                                                                 \
   typedef kg_simt_vector4<E> E##4;
-KG_SIMT_VECTORS(float) KG_SIMT_VECTORS(half) KG_SIMT_VECTORS(bfloat)
-KG_SIMT_VECTORS(int) KG_SIMT_VECTORS(uint) KG_SIMT_VECTORS(short)
-KG_SIMT_VECTORS(ushort) KG_SIMT_VECTORS(uchar) KG_SIMT_VECTORS(ulong)
+KG_SIMT_VECTORS(float)
+KG_SIMT_VECTORS(half)
+KG_SIMT_VECTORS(bfloat)
+KG_SIMT_VECTORS(int)
+KG_SIMT_VECTORS(uint)
+KG_SIMT_VECTORS(short)
+KG_SIMT_VECTORS(ushort)
+KG_SIMT_VECTORS(uchar)
+KG_SIMT_VECTORS(ulong)
 
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
@@ -104,22 +110,35 @@ KG_SIMT_IN simd_vote simd_ballot(bool holds) {
   return simd_vote{(ulong)kg_simt_ballot(holds, "simd_ballot")};
 }
 
-#define KG_SIMT_MATH(name, function) \
+#define KG_SIMT_MATH(name, function)                                                               \
   KG_SIMT_IN float name(float x) { return function(x); }
 namespace precise {
-KG_SIMT_MATH(sqrt, kg_simt_sqrt) KG_SIMT_MATH(exp, expf) KG_SIMT_MATH(exp2, exp2f)
-KG_SIMT_MATH(log, logf) KG_SIMT_MATH(log2, log2f) KG_SIMT_MATH(sin, sinf)
-KG_SIMT_MATH(cos, cosf) KG_SIMT_MATH(tanh, tanhf)
+KG_SIMT_MATH(sqrt, kg_simt_sqrt)
+KG_SIMT_MATH(exp, expf)
+KG_SIMT_MATH(exp2, exp2f)
+KG_SIMT_MATH(log, logf)
+KG_SIMT_MATH(log2, log2f)
+KG_SIMT_MATH(sin, sinf)
+KG_SIMT_MATH(cos, cosf)
+KG_SIMT_MATH(tanh, tanhf)
 KG_SIMT_IN float fmin(float a, float b) { return kg_simt_min(a, b); }
 KG_SIMT_IN float fmax(float a, float b) { return kg_simt_max(a, b); }
-}
+} // namespace precise
 namespace fast {
-KG_SIMT_MATH(sqrt, kg_simt_sqrt) KG_SIMT_MATH(exp, expf) KG_SIMT_MATH(exp2, exp2f)
-KG_SIMT_MATH(log, logf) KG_SIMT_MATH(log2, log2f) KG_SIMT_MATH(sin, sinf)
-KG_SIMT_MATH(cos, cosf) KG_SIMT_MATH(tanh, tanhf)
-}
-KG_SIMT_MATH(fabs, kg_simt_abs) KG_SIMT_MATH(floor, kg_simt_floor) KG_SIMT_MATH(ceil, kg_simt_ceil)
-KG_SIMT_MATH(trunc, kg_simt_trunc) KG_SIMT_MATH(rint, kg_simt_rint)
+KG_SIMT_MATH(sqrt, kg_simt_sqrt)
+KG_SIMT_MATH(exp, expf)
+KG_SIMT_MATH(exp2, exp2f)
+KG_SIMT_MATH(log, logf)
+KG_SIMT_MATH(log2, log2f)
+KG_SIMT_MATH(sin, sinf)
+KG_SIMT_MATH(cos, cosf)
+KG_SIMT_MATH(tanh, tanhf)
+} // namespace fast
+KG_SIMT_MATH(fabs, kg_simt_abs)
+KG_SIMT_MATH(floor, kg_simt_floor)
+KG_SIMT_MATH(ceil, kg_simt_ceil)
+KG_SIMT_MATH(trunc, kg_simt_trunc)
+KG_SIMT_MATH(rint, kg_simt_rint)
 KG_SIMT_IN float fma(float a, float b, float c) { return kg_simt_fma(a, b, c); }
 KG_SIMT_IN float fmin(float a, float b) { return kg_simt_min(a, b); }
 KG_SIMT_IN float fmax(float a, float b) { return kg_simt_max(a, b); }
@@ -134,7 +153,7 @@ template <class V> KG_SIMT_IN V min(V a, V b) { return b < a ? b : a; }
 template <class V> KG_SIMT_IN V max(V a, V b) { return a < b ? b : a; }
 template <> KG_SIMT_IN float min(float a, float b) { return kg_simt_min(a, b); }
 template <> KG_SIMT_IN float max(float a, float b) { return kg_simt_max(a, b); }
-}
+} // namespace metal
 
 template <class To, class From> KG_SIMT_IN To as_type(From value) {
   return __builtin_bit_cast(To, value);
@@ -151,10 +170,10 @@ struct kg_simt_position { /* one that a uint, a uint2, a uint3, or their ushort 
   KG_SIMT_METHOD operator ushort2() const { return ushort2((ushort)x, (ushort)y); }
   KG_SIMT_METHOD operator ushort3() const { return ushort3((ushort)x, (ushort)y, (ushort)z); }
 };
-#define KG_SIMT_POSITION(name, from) \
-  KG_SIMT_IN kg_simt_position kg_simt_##name() { \
-    const kg_simt_xyz v = kg_simt_xyz_of(from); \
-    return kg_simt_position{v.x, v.y, v.z}; \
+#define KG_SIMT_POSITION(name, from)                                                               \
+  KG_SIMT_IN kg_simt_position kg_simt_##name() {                                                   \
+    const kg_simt_xyz v = kg_simt_xyz_of(from);                                                    \
+    return kg_simt_position{v.x, v.y, v.z};                                                        \
   }
 KG_SIMT_POSITION(thread_position_in_threadgroup, kg_simt_now()->place)
 KG_SIMT_POSITION(threadgroup_position_in_grid, kg_simt_now_group()->place)

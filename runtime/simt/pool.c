@@ -75,7 +75,8 @@ static void take_part(kg_work *work, unsigned part) {
     fail_job(job, 0, &error);
     return;
   }
-  if (kg_simt_copy_take(job->function, &copy, &error)) fail_job(job, 0, &error);
+  if (kg_simt_copy_take(job->function, &copy, &error))
+    fail_job(job, 0, &error);
   else {
     kg_simt_context_set(context, job, copy);
     kg_simt_fault_enter(context, job->function->device->seconds);

@@ -94,8 +94,10 @@ void kg_simt_report_apart(kg_simt_context *context, const char *what, const void
   const kg_simt_lane *lane = running(context);
   const bool in_wave = lane->wave->arrived > 0;
   put_head(&text, context);
-  if (in_wave) waiting_of_wave(lane->wave, lane, set);
-  else waiting_of_group(context, set);
+  if (in_wave)
+    waiting_of_wave(lane->wave, lane, set);
+  else
+    waiting_of_group(context, set);
   put_threads(&text, set, context->threads);
   put(&text, " wait%s for ",
       memchr(set, 1, sizeof set) && in_wave && lane->wave->arrived == 1 ? "s" : "");
@@ -123,10 +125,12 @@ void kg_simt_report_absent(kg_simt_context *context, const char *what, const voi
       lane->index, lane->wave->number, from);
   put_place(&text, context, what, site);
   const unsigned first = lane->wave->number * context->width;
-  if (from >= context->width) put(&text, ", but a wave has %u lanes", context->width);
+  if (from >= context->width)
+    put(&text, ", but a wave has %u lanes", context->width);
   else if (first + from >= context->threads)
     put(&text, ", which does not exist: the group has %u threads", context->threads);
-  else put(&text, ", but that lane has returned");
+  else
+    put(&text, ", but that lane has returned");
   trouble(context, KG_FOUND_LANES, 1, lane->number, site, 0, NULL);
   finish(context, words);
 }
@@ -184,18 +188,12 @@ void kg_simt_report_misuse(kg_simt_context *context, const char *what, const voi
 
 static const char *fault_words(int fault) {
   switch (fault) {
-  case SIGSEGV:
-    return "reads or writes memory that is not there";
-  case SIGBUS:
-    return "reads or writes memory that cannot be reached";
-  case SIGFPE:
-    return "divides an integer by zero";
-  case SIGILL:
-    return "runs into code that must not be reached";
-  case SIGTRAP:
-    return "traps";
-  default:
-    return "crashes";
+  case SIGSEGV: return "reads or writes memory that is not there";
+  case SIGBUS: return "reads or writes memory that cannot be reached";
+  case SIGFPE: return "divides an integer by zero";
+  case SIGILL: return "runs into code that must not be reached";
+  case SIGTRAP: return "traps";
+  default: return "crashes";
   }
 }
 
@@ -221,7 +219,8 @@ void kg_simt_report_fault(kg_simt_context *context) {
       if (kg_simt_memory_describe(context->function->device->memory, context->fault_address, near,
                                   sizeof near))
         put(&text, ": %s", near);
-      else put(&text, ": address %p", context->fault_address);
+      else
+        put(&text, ": address %p", context->fault_address);
     }
   }
   finish(context, words);

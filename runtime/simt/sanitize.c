@@ -137,8 +137,7 @@ static bool add_tensors(kg_simt_check *check, const kg_call *call) {
 
 static bool add_allocation(void *data, const void *start, size_t bytes) {
   kg_simt_check *check = data;
-  kg_simt_object *object =
-      add_object(check, KG_SIMT_MEMORY, start, bytes, "an allocation");
+  kg_simt_object *object = add_object(check, KG_SIMT_MEMORY, start, bytes, "an allocation");
   if (!object) return false;
   object->grain = KG_SIMT_GRAIN;
   return kg_simt_check_cells(check, object);
@@ -215,11 +214,14 @@ static bool run(kg_simt_check *check, kg_simt_job *job, kg_simt_order order, boo
     const uint32_t place[3] = {(uint32_t)(g % groups[0]), (uint32_t)(row % groups[1]),
                                (uint32_t)(row / groups[1])};
     bool good = begin_group(check, g);
-    if (!good || check->group_first > UINT32_MAX - 65536) check->no_memory = true;
+    if (!good || check->group_first > UINT32_MAX - 65536)
+      check->no_memory = true;
     else if (!kg_simt_group_run(context, place)) {
       stopped_count++;
-      if (check->no_memory || context->error.status == KG_OUT_OF_MEMORY) check->no_memory = true;
-      else if (!context->told) kg_simt_found_trouble(check);
+      if (check->no_memory || context->error.status == KG_OUT_OF_MEMORY)
+        check->no_memory = true;
+      else if (!context->told)
+        kg_simt_found_trouble(check);
     }
     if (check->no_memory) {
       kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory to check its launch",
@@ -264,8 +266,10 @@ static void copy_outputs(const kg_simt_check *check, unsigned char *kept, bool s
   for (size_t i = 0; i < check->object_count; i++) {
     const kg_simt_object *object = &check->objects[i];
     if (object->kind != KG_SIMT_OUTPUT) continue;
-    if (save) memcpy(kept, (const void *)object->start, object->bytes);
-    else memcpy((void *)object->start, kept, object->bytes);
+    if (save)
+      memcpy(kept, (const void *)object->start, object->bytes);
+    else
+      memcpy((void *)object->start, kept, object->bytes);
     kept += object->bytes;
   }
 }
@@ -376,7 +380,8 @@ kg_status kg_simt_check_launch(kg_simt_device *device, kg_simt_job *job, size_t 
   if (!context || !check)
     status = kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory to check its launch",
                      job->function->kernel);
-  else status = kg_simt_copy_take(job->function, &copy, error);
+  else
+    status = kg_simt_copy_take(job->function, &copy, error);
   if (status == KG_OK)
     status = checked(device, check, context, copy, job, argument_bytes, call, error);
   if (status == KG_OK && check->finding_count > 0) {

@@ -30,7 +30,7 @@ typedef struct kg_simt_cell {
 } kg_simt_cell;
 
 typedef enum kg_simt_kind {
-  KG_SIMT_OWN,    /* the scheduler's */
+  KG_SIMT_OWN, /* the scheduler's */
   KG_SIMT_INPUT,
   KG_SIMT_OUTPUT,
   KG_SIMT_MEMORY, /* an allocation, where no call says what it is for */
@@ -41,7 +41,7 @@ typedef struct kg_simt_object {
   kg_simt_kind kind;
   uintptr_t start;
   size_t bytes;
-  size_t grain;        /* bytes a cell: 1 << shift */
+  size_t grain; /* bytes a cell: 1 << shift */
   unsigned shift;
   kg_simt_cell *cells; /* of outputs and shared arrays */
   const char *name;
@@ -56,7 +56,7 @@ typedef struct kg_simt_cells {
 } kg_simt_cells;
 
 typedef struct kg_simt_site { /* what an instruction last accessed */
-  const void *site; /* one further for a write: a copy reads and writes at one place */
+  const void *site;           /* one further for a write: a copy reads and writes at one place */
   const kg_simt_object *object;
 } kg_simt_site;
 
@@ -131,8 +131,7 @@ void kg_simt_found_trouble(kg_simt_check *check);
 void kg_simt_found_never_written(kg_simt_check *check, const kg_simt_object *object, size_t first,
                                  uint64_t count);
 void kg_simt_found_order(kg_simt_check *check, const kg_simt_object *object, size_t element,
-                         uint64_t count, const void *forward, const void *other,
-                         const char *order);
+                         uint64_t count, const void *forward, const void *other, const char *order);
 /* The sentences, for a launch's message. */
 void kg_simt_findings_message(const kg_simt_check *check, kg_error *error);
 

@@ -53,8 +53,8 @@ static bool refine(kg_simt_check *check, kg_simt_object *object, size_t grain) {
   kg_simt_cells *kept = &check->cells[index_of(check, object)];
   const size_t count = object->bytes / object->grain + 1, pieces = object->grain / grain;
   const size_t bytes = count * pieces * sizeof(kg_simt_cell);
-  kg_simt_cell *cells = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  kg_simt_cell *cells =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if ((void *)cells == MAP_FAILED) return false;
   for (size_t i = 0; i < count; i++)
     if (object->cells[i].written | object->cells[i].read)
@@ -85,8 +85,10 @@ static uint64_t group_at(const kg_simt_check *check, uint32_t epoch) {
   size_t low = 0, high = check->groups_run;
   while (high - low > 1) {
     const size_t middle = (low + high) / 2;
-    if (check->group_epochs[middle] <= epoch) low = middle;
-    else high = middle;
+    if (check->group_epochs[middle] <= epoch)
+      low = middle;
+    else
+      high = middle;
   }
   return check->group_numbers[low];
 }
@@ -98,8 +100,7 @@ static kg_simt_actor other_actor(const kg_simt_check *check, uint32_t site, uint
 
 static kg_simt_actor this_actor(const kg_simt_check *check, const void *site) {
   const kg_simt_context *context = check->context;
-  return (kg_simt_actor){site, (uint16_t)check->state->now->number,
-                         number_of(&context->group)};
+  return (kg_simt_actor){site, (uint16_t)check->state->now->number, number_of(&context->group)};
 }
 
 /* Around what must not be left half done: the time limit waits (fault.c). */
@@ -180,8 +181,8 @@ void kg_simt_check_doubt(kg_simt_check *check) {
   doubt->object = NULL;
   if (!object || memcmp(doubt->address, doubt->before, doubt->bytes) == 0) return;
   const kg_simt_actor first = {doubt->site, doubt->thread, number_of(&check->context->group)};
-  const kg_simt_actor second = other_actor(check, doubt->cell.write_site, doubt->cell.writer,
-                                           doubt->cell.written);
+  const kg_simt_actor second =
+      other_actor(check, doubt->cell.write_site, doubt->cell.writer, doubt->cell.written);
   const int before = check->context->in_lane;
   hold(check);
   kg_simt_found_race(check, object, doubt->offset, doubt->bytes, "writes", &first,
@@ -251,7 +252,7 @@ static void read_cells(kg_simt_check *check, const kg_simt_object *object, size_
       if (object->kind != KG_SIMT_MEMORY)
         bad_access(check, KG_FOUND_UNWRITTEN, object, offset + done, bytes, false, site);
     } else if (RARELY((cell->written == epoch && cell->writer != thread) ||
-                    cell->written < check->group_first))
+                      cell->written < check->group_first))
       race(check, object, offset + done, bytes, "reads", site, "may still write it",
            cell->write_site, cell->writer, cell->written);
     if (cell->read != epoch)
@@ -291,6 +292,8 @@ void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned lo
     }
     let_go(check);
   }
-  if (writes) write_cells(check, object, offset, bytes, site);
-  else read_cells(check, object, offset, bytes, site);
+  if (writes)
+    write_cells(check, object, offset, bytes, site);
+  else
+    read_cells(check, object, offset, bytes, site);
 }

@@ -37,8 +37,10 @@ static void put_witness(Text *text, const kg_simt_witness *w) {
 }
 
 static void put_place(Text *text, const kg_simt_witness *w) {
-  if (!*w->file) put(text, " at an unknown place");
-  else put(text, " at %s:%u", w->file, w->line);
+  if (!*w->file)
+    put(text, " at an unknown place");
+  else
+    put(text, " at %s:%u", w->file, w->line);
   if (w->line != w->body_line || strcmp(w->file, w->body) != 0)
     put(text, " (from %s:%u)", w->body, w->body_line);
 }
@@ -49,8 +51,7 @@ static size_t element_bytes(const kg_simt_object *object, size_t accessed) {
   return accessed < object->grain ? accessed : object->grain;
 }
 
-static void put_element(Text *text, const kg_simt_object *object, int64_t offset,
-                        size_t accessed) {
+static void put_element(Text *text, const kg_simt_object *object, int64_t offset, size_t accessed) {
   const int64_t bytes = (int64_t)element_bytes(object, accessed);
   /* floor division: before the start an index is negative */
   int64_t index = offset / bytes - (offset % bytes < 0);
@@ -202,8 +203,10 @@ void kg_simt_found_race(kg_simt_check *check, const kg_simt_object *object, size
 
 static void put_object(Text *text, const kg_simt_object *object, size_t accessed) {
   const size_t element = element_bytes(object, accessed);
-  if (object->kind == KG_SIMT_SHARED) put(text, "the shared array %s", object->name);
-  else if (object->kind == KG_SIMT_MEMORY) put(text, "%s", object->name);
+  if (object->kind == KG_SIMT_SHARED)
+    put(text, "the shared array %s", object->name);
+  else if (object->kind == KG_SIMT_MEMORY)
+    put(text, "%s", object->name);
   else
     put(text, "%s, %s %d,", object->name, object->kind == KG_SIMT_INPUT ? "input" : "output",
         object->argument);
@@ -214,20 +217,19 @@ static void put_trouble(Text *text, kg_simt_class class_, const kg_simt_object *
                         int64_t offset, size_t bytes) {
   switch (class_) {
   case KG_FOUND_OUTSIDE:
-    if (!object) put(text, ", and there is no tensor and no shared array");
+    if (!object)
+      put(text, ", and there is no tensor and no shared array");
     else {
       const size_t element = element_bytes(object, bytes);
       const bool inside = offset >= 0 && (uint64_t)offset < object->bytes;
-      put(text, offset < 0 ? ", before the start of " : inside ? ", over the end of "
-                                                               : ", past the end of ");
+      put(text, offset < 0 ? ", before the start of "
+                : inside   ? ", over the end of "
+                           : ", past the end of ");
       put_object(text, object, bytes);
-      if (inside)
-        put(text, ": %zu elements are read or written at once there", bytes / element);
+      if (inside) put(text, ": %zu elements are read or written at once there", bytes / element);
     }
     break;
-  case KG_FOUND_INPUT_WRITTEN:
-    put(text, ", and %s is an input", object->name);
-    break;
+  case KG_FOUND_INPUT_WRITTEN: put(text, ", and %s is an input", object->name); break;
   case KG_FOUND_UNWRITTEN:
     put(text, object->kind == KG_SIMT_SHARED ? ", which no thread of the group has written"
                                              : ", an output, which no thread has written yet");
@@ -235,8 +237,7 @@ static void put_trouble(Text *text, kg_simt_class class_, const kg_simt_object *
   case KG_FOUND_MISALIGNED:
     put(text, ": %zu bytes at once, from an address that is no multiple of %zu", bytes, bytes);
     break;
-  default:
-    break;
+  default: break;
   }
 }
 
@@ -253,8 +254,10 @@ void kg_simt_found_access(kg_simt_check *check, kg_simt_class class_, const kg_s
   put(&text, ": ");
   put_witness(&text, &finding.witness[0]);
   put(&text, " %s ", writes ? "writes" : "reads");
-  if (object) put_element(&text, object, offset, bytes);
-  else put(&text, "memory");
+  if (object)
+    put_element(&text, object, offset, bytes);
+  else
+    put(&text, "memory");
   put_place(&text, &finding.witness[0]);
   put_trouble(&text, class_, object, offset, bytes);
   note(pair, class_, actor->site, NULL, add(check, &finding));
@@ -265,7 +268,8 @@ void kg_simt_found_trouble(kg_simt_check *check) {
   const kg_simt_trouble *trouble = &context->trouble;
   const uint64_t group =
       ((uint64_t)context->group.place[2] * context->group.groups[1] + context->group.place[1]) *
-          context->group.groups[0] + context->group.place[0];
+          context->group.groups[0] +
+      context->group.place[0];
   kg_simt_finding finding = {.class_ = (kg_simt_class)trouble->class_,
                              .witness_count = trouble->count};
   for (int i = 0; i < trouble->count; i++) {

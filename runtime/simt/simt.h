@@ -136,15 +136,15 @@ typedef struct kg_simt_context {
   kg_simt_copy *copy;
   const void *arguments;
   bool failed;
-  kg_simt_trouble trouble; /* with error */
-  struct kg_simt_check *check; /* NULL: accesses are not checked */
-  bool told;                   /* the checker has a finding for what ended the group */
-  volatile sig_atomic_t in_lane; /* the text runs, and may be stopped at any instruction */
+  kg_simt_trouble trouble;            /* with error */
+  struct kg_simt_check *check;        /* NULL: accesses are not checked */
+  bool told;                          /* the checker has a finding for what ended the group */
+  volatile sig_atomic_t in_lane;      /* the text runs, and may be stopped at any instruction */
   uint64_t groups_begun, groups_seen; /* by the time limit's clock */
   unsigned ticks;
   kg_ticker ticker;
   double seconds; /* that a group may take; 0: no limit */
-  int fault; /* the signal that ended a lane; 0: none */
+  int fault;      /* the signal that ended a lane; 0: none */
   const void *fault_address, *fault_site;
   kg_error error;
 } kg_simt_context;
@@ -281,7 +281,7 @@ typedef struct kg_simt_device {
   double seconds; /* of processor time that a group may take */
   kg_simt_pool *pool;
   kg_simt_memory *memory;
-  pthread_mutex_t lock; /* of checks and reports */
+  pthread_mutex_t lock;           /* of checks and reports */
   struct kg_simt_check *checks;   /* idle ones */
   struct kg_simt_report *reports; /* the threads' */
 } kg_simt_device;

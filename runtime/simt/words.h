@@ -38,5 +38,5 @@ template <class V> KG_SIMT_IN V min(V a, V b) { return b < a ? b : a; }
 template <class V> KG_SIMT_IN V max(V a, V b) { return a < b ? b : a; }
 template <> KG_SIMT_IN float min(float a, float b) { return kg_simt_min(a, b); }
 template <> KG_SIMT_IN float max(float a, float b) { return kg_simt_max(a, b); }
-}
+} // namespace kg_simt_words
 using namespace kg_simt_words;

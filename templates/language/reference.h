@@ -32,7 +32,7 @@ typedef enum ref_dtype { /* as kg_dtype: REF_F32, REF_F16 ...  kgen has the file
 #define KG_DTYPE(id, name, mlx, bytes, kind, exponent, fraction, bias, special, c) REF_##id,
 #include "model/dtype.def"
 #undef KG_DTYPE
-  REF_DTYPES
+                         REF_DTYPES
 } ref_dtype;
 
 typedef struct ref_tensor {
@@ -40,17 +40,23 @@ typedef struct ref_tensor {
   ref_dtype dtype;
   int rank;
   int64_t shape[8];
-  int64_t count;  /* elements */
+  int64_t count; /* elements */
   double *real;
   int64_t *whole;
 } ref_tensor;
 
-typedef struct ref_value { const char *name; int64_t whole; double real; } ref_value; /* a dim, constant or scalar */
+typedef struct ref_value {
+  const char *name;
+  int64_t whole;
+  double real;
+} ref_value; /* a dim, constant or scalar */
 
 typedef struct ref_call {
   const char *kernel;
-  int tensor_count; ref_tensor *tensors; /* inputs, then outputs */
-  int value_count; ref_value *values;    /* dims, constants, scalars; both readings hold the value */
+  int tensor_count;
+  ref_tensor *tensors; /* inputs, then outputs */
+  int value_count;
+  ref_value *values; /* dims, constants, scalars; both readings hold the value */
 } ref_call;
 
 /* A name that is not there is a fault of the reference: it says so and ends the process. */
@@ -68,8 +74,12 @@ static inline ref_value *ref_value_find(const ref_call *c, const char *name) {
   exit(70);
 }
 
-static inline int64_t ref_int(const ref_call *c, const char *name) { return ref_value_find(c, name)->whole; }
-static inline double ref_real(const ref_call *c, const char *name) { return ref_value_find(c, name)->real; }
+static inline int64_t ref_int(const ref_call *c, const char *name) {
+  return ref_value_find(c, name)->whole;
+}
+static inline double ref_real(const ref_call *c, const char *name) {
+  return ref_value_find(c, name)->real;
+}
 
 /* x to `fraction` explicit fraction bits with least exponent `low` (of the leading bit), ties to even. */
 static inline double ref_round_bits(double x, int fraction, int low, double largest) {
@@ -79,15 +89,19 @@ static inline double ref_round_bits(double x, int fraction, int low, double larg
   e -= 1;
   if (e < low) e = low;
   const double unit = ldexp(1.0, e - fraction);
-  const double r = nearbyint(x / unit) * unit; /* exact: the quotient has few bits, or is far below one half */
+  const double r =
+      nearbyint(x / unit) * unit; /* exact: the quotient has few bits, or is far below one half */
   return fabs(r) > largest ? copysign(INFINITY, x) : r;
 }
 
 /* The nearest value of a dtype, ties to even; overflow gives infinity, or NaN where there is none; NaN stays NaN. */
 static inline double ref_round(ref_dtype dtype, double x) {
   enum { FLOAT = 1, SIGNED = 0, UNSIGNED = 0, IEEE = 0, ONE_NAN = 1, NONE = 0 };
-  static const struct { int is_float, exponent, fraction, bias, one_nan; } rows[] = {
-#define KG_DTYPE(id, name, mlx, bytes, kind, exponent, fraction, bias, special, c) {kind, exponent, fraction, bias, special},
+  static const struct {
+    int is_float, exponent, fraction, bias, one_nan;
+  } rows[] = {
+#define KG_DTYPE(id, name, mlx, bytes, kind, exponent, fraction, bias, special, c)                 \
+  {kind, exponent, fraction, bias, special},
 #include "model/dtype.def"
 #undef KG_DTYPE
   };

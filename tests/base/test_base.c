@@ -18,7 +18,7 @@
 static void the_arena_gives_zeroed_aligned_memory_of_any_size(void **state) {
   (void)state;
   Arena *a = arena_new();
-  static const size_t sizes[] = { 0, 1, 15, 16, 17, 4096, 16384, 70000, 1 << 20, 3 };
+  static const size_t sizes[] = {0, 1, 15, 16, 17, 4096, 16384, 70000, 1 << 20, 3};
   unsigned char *last = NULL;
   for (int round = 0; round < 50; round++)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -36,7 +36,7 @@ static void the_arena_gives_zeroed_aligned_memory_of_any_size(void **state) {
 
 static void growing_text_is_always_terminated(void **state) {
   (void)state;
-  Buf b = { 0 };
+  Buf b = {0};
   for (int i = 0; i < 1000; i++) buf_printf(&b, "%03d", i);
   buf_put(&b, "a\0b", 3);
   assert_int_equal(b.len, 3003);
@@ -66,7 +66,7 @@ static void a_list_grows_as_long_as_entries_come(void **state) {
 static void json_nests_as_deep_as_it_is_asked_to(void **state) {
   (void)state;
   Arena *a = arena_new();
-  Json j = { 0 };
+  Json j = {0};
   for (int i = 0; i < 500; i++) json_open(&j, '[');
   json_open_flat(&j, '{');
   json_key(&j, "n");
@@ -103,10 +103,10 @@ static void a_file_is_read_whole_or_refused_with_a_reason(void **state) {
   static const struct {
     const char *path, *why;
   } refused[] = {
-    { "/tmp", "is a directory" },
-    { "/tmp/kgen-there-is-no-such-file", "no such file" },
-    { "/dev/null/x", "no such file (part of its path is not a directory)" },
-    { "/dev/zero", "is not a regular file" },
+      {"/tmp", "is a directory"},
+      {"/tmp/kgen-there-is-no-such-file", "no such file"},
+      {"/dev/null/x", "no such file (part of its path is not a directory)"},
+      {"/dev/zero", "is not a regular file"},
   };
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     assert_null(file_read(a, refused[i].path, &len, &why));
@@ -131,16 +131,16 @@ static void diagnostics_are_printed_in_order_of_place_each_once(void **state) {
   (void)state;
   Arena *a = arena_new();
   Diags *d = diags_new(a);
-  diag_add(d, (Place){ "b.kc", 9, 0 }, D_SPEC_BYTECODE);
-  diag_add(d, (Place){ "a.lua", 12, 3 }, D_LUA_ERROR, "second");
+  diag_add(d, (Place){"b.kc", 9, 0}, D_SPEC_BYTECODE);
+  diag_add(d, (Place){"a.lua", 12, 3}, D_LUA_ERROR, "second");
   diag_source(d, "\tx = y;\nnext line", 6);
   diag_note(d, "seen %d times", 2);
-  diag_add(d, (Place){ "a.lua", 2, 7 }, D_LUA_ERROR, "first");
-  diag_add(d, (Place){ "a.lua", 12, 3 }, D_LUA_ERROR,
+  diag_add(d, (Place){"a.lua", 2, 7}, D_LUA_ERROR, "first");
+  diag_add(d, (Place){"a.lua", 12, 3}, D_LUA_ERROR,
            "second"); /* the same one: kept once, and so are its notes */
   diag_note(d, "dropped");
-  diag_add(d, (Place){ "a.lua", 12, 3 }, D_LUA_ERROR, "third");
-  diag_add(d, (Place){ "a.lua", 0, 0 }, D_NO_KERNEL);
+  diag_add(d, (Place){"a.lua", 12, 3}, D_LUA_ERROR, "third");
+  diag_add(d, (Place){"a.lua", 0, 0}, D_NO_KERNEL);
   assert_int_equal(diags_errors(d), 5);
   expect_printed(d, false,
                  "a.lua: error E019: the specification has no kernel\n"
@@ -158,7 +158,7 @@ static void color_marks_the_severity_only(void **state) {
   (void)state;
   Arena *a = arena_new();
   Diags *d = diags_new(a);
-  diag_add(d, (Place){ "a.lua", 1, 0 }, D_SPEC_BYTECODE);
+  diag_add(d, (Place){"a.lua", 1, 0}, D_SPEC_BYTECODE);
   expect_printed(
       d, true,
       "a.lua:1: \033[1;31merror E002:\033[0m this is Lua bytecode; a specification is text\n");
@@ -173,7 +173,7 @@ static void the_catalogue_lists_every_diagnostic_once(void **state) {
   diag_catalogue(f);
   fclose(f);
   int lines = 0;
-  char seen[1000] = { 0 };
+  char seen[1000] = {0};
   for (char *line = said, *end; (end = strchr(line, '\n')); line = end + 1, lines++) {
     const int number = atoi(line + 1);
     assert_true(line[0] == 'E' && number > 0 && number < 1000);
@@ -181,7 +181,7 @@ static void the_catalogue_lists_every_diagnostic_once(void **state) {
     seen[number] = 1;
     *end = 0;
     assert_non_null(strstr(line, " error: "));
-    char code[8] = { 0 };
+    char code[8] = {0};
     memcpy(code, line, 4);
     assert_int_equal(diag_find(code), lines);
   }
@@ -192,29 +192,31 @@ static void the_catalogue_lists_every_diagnostic_once(void **state) {
 
 static void the_nearest_name_is_near_or_none(void **state) {
   (void)state;
-  static const char *const names[] = { "f32",    "f16",     "bf16", "threads",
-                                       "groups", "THREADS", "rows", "D" };
+  static const char *const names[] = {"f32",    "f16",     "bf16", "threads",
+                                      "groups", "THREADS", "rows", "D"};
   static const struct {
     const char *word, *near;
   } pairs[] = {
-    { "f31", "f32" },
-    { "bf61", "bf16" },
-    { "thraeds", "threads" },
-    { "Threads", "threads" },
-    { "grups", "groups" },
-    { "THREAD", "THREADS" },
-    { "row", "rows" },
-    { "zzz", NULL },
-    { "d", "D" },
-    { "x", NULL },
-    { "", NULL },
-    { "something_else_entirely", NULL },
-    { "rows", NULL }, /* the word itself is no suggestion */
+      {"f31", "f32"},
+      {"bf61", "bf16"},
+      {"thraeds", "threads"},
+      {"Threads", "threads"},
+      {"grups", "groups"},
+      {"THREAD", "THREADS"},
+      {"row", "rows"},
+      {"zzz", NULL},
+      {"d", "D"},
+      {"x", NULL},
+      {"", NULL},
+      {"something_else_entirely", NULL},
+      {"rows", NULL}, /* the word itself is no suggestion */
   };
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
     const char *near = nearest_name(pairs[i].word, names, 8);
-    if (!pairs[i].near) assert_null(near);
-    else assert_string_equal(near, pairs[i].near);
+    if (!pairs[i].near)
+      assert_null(near);
+    else
+      assert_string_equal(near, pairs[i].near);
   }
 }
 
@@ -236,20 +238,20 @@ static void dtypes_are_found_by_both_their_names(void **state) {
 /* ---- expr.c ---------------------------------------------------------------------------------- */
 
 /* x, Y and z: a dim, a constant, a scalar, and more of each. */
-static const char *const dims[] = { "x", "d1", "d2" };
-static const kg_const_param consts[] = { { .name = "Y" }, { .name = "c1" } };
-static const kg_scalar_param scalars[] = { { "s0", KG_I32 }, { "s1", KG_I32 } };
-static const kg_kernel named = { .dim_count = 3,
-                                 .dims = dims,
-                                 .const_count = 2,
-                                 .consts = consts,
-                                 .scalar_count = 2,
-                                 .scalars = scalars };
+static const char *const dims[] = {"x", "d1", "d2"};
+static const kg_const_param consts[] = {{.name = "Y"}, {.name = "c1"}};
+static const kg_scalar_param scalars[] = {{"s0", KG_I32}, {"s1", KG_I32}};
+static const kg_kernel named = {.dim_count = 3,
+                                .dims = dims,
+                                .const_count = 2,
+                                .consts = consts,
+                                .scalar_count = 2,
+                                .scalars = scalars};
 
 static kg_expr number(Arena *a, int64_t n) { return expr_int(a, n); }
 
 static kg_expr make(Arena *a, kg_op op, kg_expr x, kg_expr y, kg_expr z) {
-  return expr_of(a, &named, op, (const kg_expr[]){ x, y, z });
+  return expr_of(a, &named, op, (const kg_expr[]){x, y, z});
 }
 
 static const kg_expr none;
@@ -264,26 +266,26 @@ static void an_expression_is_written_with_the_parentheses_it_needs(void **state)
     kg_expr e;
     const char *text;
   } cases[] = {
-    { make(a, KG_OP_MUL, sum, two, none), "(x + Y) * 2" },
-    { make(a, KG_OP_ADD, product, two, none), "x * Y + 2" },
-    { make(a, KG_OP_ADD, two, product, none), "2 + x * Y" },
-    { make(a, KG_OP_SUB, x, sum, none), "x - (x + Y)" },
-    { make(a, KG_OP_SUB, sum, x, none), "x + Y - x" },
-    { make(a, KG_OP_DIV, x, product, none), "x / (x * Y)" },
-    { make(a, KG_OP_MOD, product, y, none), "x * Y % Y" },
-    { make(a, KG_OP_SUB, x, minus, none), "x - (-3)" },
-    { make(a, KG_OP_MUL, minus, x, none), "-3 * x" },
-    { minus, "-3" },
-    { make(a, KG_OP_CEIL_DIV, sum, two, none), "ceil_div(x + Y, 2)" },
-    { make(a, KG_OP_WHEN, make(a, KG_OP_EQ, y, two, none), sum, x), "when(Y == 2, x + Y, x)" },
-    { make(a, KG_OP_AND, make(a, KG_OP_GE, x, two, none), make(a, KG_OP_OR, y, x, none), none),
-      "x >= 2 && (Y || x)" },
-    { make(a, KG_OP_OR, make(a, KG_OP_AND, x, y, none), x, none), "x && Y || x" },
-    { make(a, KG_OP_EQ, make(a, KG_OP_LT, x, y, none), two, none), "x < Y == 2" },
-    { make(a, KG_OP_LT, make(a, KG_OP_LT, x, y, none), two, none), "(x < Y) < 2" },
-    { make(a, KG_OP_NOT, make(a, KG_OP_LT, x, y, none), none, none), "!(x < Y)" },
-    { make(a, KG_OP_NOT, x, none, none), "!x" },
-    { make(a, KG_OP_MIN, make(a, KG_OP_MAX, x, y, none), two, none), "min(max(x, Y), 2)" },
+      {make(a, KG_OP_MUL, sum, two, none), "(x + Y) * 2"},
+      {make(a, KG_OP_ADD, product, two, none), "x * Y + 2"},
+      {make(a, KG_OP_ADD, two, product, none), "2 + x * Y"},
+      {make(a, KG_OP_SUB, x, sum, none), "x - (x + Y)"},
+      {make(a, KG_OP_SUB, sum, x, none), "x + Y - x"},
+      {make(a, KG_OP_DIV, x, product, none), "x / (x * Y)"},
+      {make(a, KG_OP_MOD, product, y, none), "x * Y % Y"},
+      {make(a, KG_OP_SUB, x, minus, none), "x - (-3)"},
+      {make(a, KG_OP_MUL, minus, x, none), "-3 * x"},
+      {minus, "-3"},
+      {make(a, KG_OP_CEIL_DIV, sum, two, none), "ceil_div(x + Y, 2)"},
+      {make(a, KG_OP_WHEN, make(a, KG_OP_EQ, y, two, none), sum, x), "when(Y == 2, x + Y, x)"},
+      {make(a, KG_OP_AND, make(a, KG_OP_GE, x, two, none), make(a, KG_OP_OR, y, x, none), none),
+       "x >= 2 && (Y || x)"},
+      {make(a, KG_OP_OR, make(a, KG_OP_AND, x, y, none), x, none), "x && Y || x"},
+      {make(a, KG_OP_EQ, make(a, KG_OP_LT, x, y, none), two, none), "x < Y == 2"},
+      {make(a, KG_OP_LT, make(a, KG_OP_LT, x, y, none), two, none), "(x < Y) < 2"},
+      {make(a, KG_OP_NOT, make(a, KG_OP_LT, x, y, none), none, none), "!(x < Y)"},
+      {make(a, KG_OP_NOT, x, none, none), "!x"},
+      {make(a, KG_OP_MIN, make(a, KG_OP_MAX, x, y, none), two, none), "min(max(x, Y), 2)"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     assert_string_equal(cases[i].e.text, cases[i].text);
@@ -299,10 +301,10 @@ static void variables_are_numbered_dims_then_constants_then_scalars(void **state
   for (int i = 0; i < kg_symbol_count(&named); i++)
     assert_int_equal(kg_symbol_find(&named, kg_symbol_at(&named, i).name), i);
   assert_int_equal(kg_symbol_find(&named, "y"), -1);
-  const int64_t values[] = { 1, 2, 3, 4, 5, 6, 7 };
+  const int64_t values[] = {1, 2, 3, 4, 5, 6, 7};
   int64_t n;
-  const kg_expr product = make(a, KG_OP_MUL, expr_var(a, &named, KG_SCALAR, 1),
-                               expr_var(a, &named, KG_DIM, 1), none);
+  const kg_expr product =
+      make(a, KG_OP_MUL, expr_var(a, &named, KG_SCALAR, 1), expr_var(a, &named, KG_DIM, 1), none);
   assert_true(expr_eval(&product, values, &n));
   assert_int_equal(n, 14);
   arena_free(a);
@@ -319,55 +321,55 @@ static void arithmetic_rounds_down_and_is_checked(void **state) {
   (void)state;
   const int64_t most = INT64_MAX, least = INT64_MIN;
   const Sum sums[] = {
-    { KG_OP_ADD, most, 1, false, 0 },
-    { KG_OP_ADD, most, -1, true, most - 1 },
-    { KG_OP_ADD, least, -1, false, 0 },
-    { KG_OP_SUB, least, 1, false, 0 },
-    { KG_OP_SUB, 0, least, false, 0 },
-    { KG_OP_SUB, -1, least, true, most },
-    { KG_OP_MUL, 3037000500, 3037000500, false, 0 },
-    { KG_OP_MUL, 3037000499, 3037000499, true, 9223372030926249001 },
-    { KG_OP_MUL, least, -1, false, 0 },
-    { KG_OP_MUL, -1, least, false, 0 },
-    { KG_OP_MUL, least, 1, true, least },
-    { KG_OP_MUL, least / 2, 2, true, least },
-    { KG_OP_MUL, 2, least / 2, true, least },
-    { KG_OP_MUL, least / 2 - 1, 2, false, 0 },
-    { KG_OP_MUL, 2, least / 2 - 1, false, 0 },
-    { KG_OP_MUL, most, 0, true, 0 },
-    { KG_OP_MUL, -most, -1, true, most },
-    { KG_OP_MUL, -4, least / 4, false, 0 },
-    { KG_OP_MUL, -3037000500, -3037000500, false, 0 },
-    { KG_OP_DIV, 7, 2, true, 3 },
-    { KG_OP_DIV, -7, 2, true, -4 },
-    { KG_OP_DIV, 7, -2, true, -4 },
-    { KG_OP_DIV, -7, -2, true, 3 },
-    { KG_OP_DIV, 1, 0, false, 0 },
-    { KG_OP_DIV, least, -1, false, 0 },
-    { KG_OP_DIV, 6, -2, true, -3 },
-    { KG_OP_MOD, 7, 3, true, 1 },
-    { KG_OP_MOD, -7, 3, true, 2 },
-    { KG_OP_MOD, 7, -3, true, -2 },
-    { KG_OP_MOD, 5, 0, false, 0 },
-    { KG_OP_MOD, least, -1, true, 0 },
-    { KG_OP_CEIL_DIV, 7, 2, true, 4 },
-    { KG_OP_CEIL_DIV, 8, 2, true, 4 },
-    { KG_OP_CEIL_DIV, 0, 5, true, 0 },
-    { KG_OP_CEIL_DIV, -7, 2, true, -3 },
-    { KG_OP_CEIL_DIV, most, 2, true, 4611686018427387904 },
-    { KG_OP_CEIL_DIV, 1, 0, false, 0 },
-    { KG_OP_MIN, -1, 3, true, -1 },
-    { KG_OP_MAX, -1, 3, true, 3 },
-    { KG_OP_EQ, 2, 2, true, 1 },
-    { KG_OP_NE, 2, 2, true, 0 },
-    { KG_OP_LT, 2, 2, true, 0 },
-    { KG_OP_LE, 2, 2, true, 1 },
-    { KG_OP_GT, 3, 2, true, 1 },
-    { KG_OP_GE, 1, 2, true, 0 },
-    { KG_OP_AND, 2, 0, true, 0 },
-    { KG_OP_AND, 2, -1, true, 1 },
-    { KG_OP_OR, 0, 0, true, 0 },
-    { KG_OP_OR, 0, 5, true, 1 },
+      {KG_OP_ADD, most, 1, false, 0},
+      {KG_OP_ADD, most, -1, true, most - 1},
+      {KG_OP_ADD, least, -1, false, 0},
+      {KG_OP_SUB, least, 1, false, 0},
+      {KG_OP_SUB, 0, least, false, 0},
+      {KG_OP_SUB, -1, least, true, most},
+      {KG_OP_MUL, 3037000500, 3037000500, false, 0},
+      {KG_OP_MUL, 3037000499, 3037000499, true, 9223372030926249001},
+      {KG_OP_MUL, least, -1, false, 0},
+      {KG_OP_MUL, -1, least, false, 0},
+      {KG_OP_MUL, least, 1, true, least},
+      {KG_OP_MUL, least / 2, 2, true, least},
+      {KG_OP_MUL, 2, least / 2, true, least},
+      {KG_OP_MUL, least / 2 - 1, 2, false, 0},
+      {KG_OP_MUL, 2, least / 2 - 1, false, 0},
+      {KG_OP_MUL, most, 0, true, 0},
+      {KG_OP_MUL, -most, -1, true, most},
+      {KG_OP_MUL, -4, least / 4, false, 0},
+      {KG_OP_MUL, -3037000500, -3037000500, false, 0},
+      {KG_OP_DIV, 7, 2, true, 3},
+      {KG_OP_DIV, -7, 2, true, -4},
+      {KG_OP_DIV, 7, -2, true, -4},
+      {KG_OP_DIV, -7, -2, true, 3},
+      {KG_OP_DIV, 1, 0, false, 0},
+      {KG_OP_DIV, least, -1, false, 0},
+      {KG_OP_DIV, 6, -2, true, -3},
+      {KG_OP_MOD, 7, 3, true, 1},
+      {KG_OP_MOD, -7, 3, true, 2},
+      {KG_OP_MOD, 7, -3, true, -2},
+      {KG_OP_MOD, 5, 0, false, 0},
+      {KG_OP_MOD, least, -1, true, 0},
+      {KG_OP_CEIL_DIV, 7, 2, true, 4},
+      {KG_OP_CEIL_DIV, 8, 2, true, 4},
+      {KG_OP_CEIL_DIV, 0, 5, true, 0},
+      {KG_OP_CEIL_DIV, -7, 2, true, -3},
+      {KG_OP_CEIL_DIV, most, 2, true, 4611686018427387904},
+      {KG_OP_CEIL_DIV, 1, 0, false, 0},
+      {KG_OP_MIN, -1, 3, true, -1},
+      {KG_OP_MAX, -1, 3, true, 3},
+      {KG_OP_EQ, 2, 2, true, 1},
+      {KG_OP_NE, 2, 2, true, 0},
+      {KG_OP_LT, 2, 2, true, 0},
+      {KG_OP_LE, 2, 2, true, 1},
+      {KG_OP_GT, 3, 2, true, 1},
+      {KG_OP_GE, 1, 2, true, 0},
+      {KG_OP_AND, 2, 0, true, 0},
+      {KG_OP_AND, 2, -1, true, 1},
+      {KG_OP_OR, 0, 0, true, 0},
+      {KG_OP_OR, 0, 5, true, 1},
   };
   Arena *a = arena_new();
   for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
@@ -403,8 +405,8 @@ static bool product_fits(int64_t x, int64_t y) {
 static void multiplication_overflows_exactly_when_the_product_does_not_fit(void **state) {
   (void)state;
   Arena *a = arena_new();
-  static const int64_t around[] = { 0,           INT64_MAX,     INT64_MIN,     3037000500,
-                                    -3037000500, INT64_MAX / 2, INT64_MIN / 2, INT64_MAX / 3 };
+  static const int64_t around[] = {0,           INT64_MAX,     INT64_MIN,     3037000500,
+                                   -3037000500, INT64_MAX / 2, INT64_MIN / 2, INT64_MAX / 3};
   int64_t list[64];
   int n = 0;
   for (size_t i = 0; i < sizeof around / sizeof *around; i++)
@@ -425,20 +427,20 @@ static void multiplication_overflows_exactly_when_the_product_does_not_fit(void 
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_arena_gives_zeroed_aligned_memory_of_any_size),
-    cmocka_unit_test(growing_text_is_always_terminated),
-    cmocka_unit_test(a_list_grows_as_long_as_entries_come),
-    cmocka_unit_test(json_nests_as_deep_as_it_is_asked_to),
-    cmocka_unit_test(a_file_is_read_whole_or_refused_with_a_reason),
-    cmocka_unit_test(diagnostics_are_printed_in_order_of_place_each_once),
-    cmocka_unit_test(color_marks_the_severity_only),
-    cmocka_unit_test(the_catalogue_lists_every_diagnostic_once),
-    cmocka_unit_test(the_nearest_name_is_near_or_none),
-    cmocka_unit_test(dtypes_are_found_by_both_their_names),
-    cmocka_unit_test(an_expression_is_written_with_the_parentheses_it_needs),
-    cmocka_unit_test(variables_are_numbered_dims_then_constants_then_scalars),
-    cmocka_unit_test(arithmetic_rounds_down_and_is_checked),
-    cmocka_unit_test(multiplication_overflows_exactly_when_the_product_does_not_fit),
+      cmocka_unit_test(the_arena_gives_zeroed_aligned_memory_of_any_size),
+      cmocka_unit_test(growing_text_is_always_terminated),
+      cmocka_unit_test(a_list_grows_as_long_as_entries_come),
+      cmocka_unit_test(json_nests_as_deep_as_it_is_asked_to),
+      cmocka_unit_test(a_file_is_read_whole_or_refused_with_a_reason),
+      cmocka_unit_test(diagnostics_are_printed_in_order_of_place_each_once),
+      cmocka_unit_test(color_marks_the_severity_only),
+      cmocka_unit_test(the_catalogue_lists_every_diagnostic_once),
+      cmocka_unit_test(the_nearest_name_is_near_or_none),
+      cmocka_unit_test(dtypes_are_found_by_both_their_names),
+      cmocka_unit_test(an_expression_is_written_with_the_parentheses_it_needs),
+      cmocka_unit_test(variables_are_numbered_dims_then_constants_then_scalars),
+      cmocka_unit_test(arithmetic_rounds_down_and_is_checked),
+      cmocka_unit_test(multiplication_overflows_exactly_when_the_product_does_not_fit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,8 @@ static int refereed(const Kernel *k, const Reference *r, kg_device *d) {
       const char *why = "";
       const kg_instance instance = instance_at(k, &k->cases[c], at);
       const TrialData *data = trial_data(a, k, &instance, &k->cases[c], r, 1, &why);
-      const Trial t = data ? trial_run(a, data, d, 1) : (Trial){.status = KG_BAD_ARGUMENT, .message = why};
+      const Trial t =
+          data ? trial_run(a, data, d, 1) : (Trial){.status = KG_BAD_ARGUMENT, .message = why};
       trials++;
       prepare += t.prepare_seconds;
       if (!t.right) {
@@ -60,7 +61,9 @@ static int refereed(const Kernel *k, const Reference *r, kg_device *d) {
         const char *fault = t.message && t.message[0] ? t.message : t.judgement ? t.judgement : "";
         for (int o = 0; o < t.output_count && !fault[0]; o++)
           if (!t.outputs[o].right) fault = t.outputs[o].why ? t.outputs[o].why : t.outputs[o].name;
-        if (!first[0]) snprintf(first, sizeof first, "%s, case %d: %s", instance_name(a, &instance), c + 1, fault);
+        if (!first[0])
+          snprintf(first, sizeof first, "%s, case %d: %s", instance_name(a, &instance), c + 1,
+                   fault);
       }
       arena_free(a);
     } while (next_types(k, at));
@@ -79,7 +82,8 @@ static int by_value(const void *x, const void *y) {
 static size_t tensor_bytes(const TrialData *data) {
   size_t bytes = 0;
   for (int i = 0; i < data->want.tensor_count; i++)
-    bytes += (size_t)data->want.tensors[i].count * kg_dtype_bytes((kg_dtype)data->want.tensors[i].dtype);
+    bytes +=
+        (size_t)data->want.tensors[i].count * kg_dtype_bytes((kg_dtype)data->want.tensors[i].dtype);
   return bytes;
 }
 
@@ -105,8 +109,8 @@ static void timed(const Kernel *k, const Reference *r, kg_device *d) {
   }
   if (right) {
     qsort(rounds, ROUNDS, sizeof *rounds, by_value);
-    printf("%-72s %10.1f us %8.2f MB\n", instance_name(a, &best->instance), 1e6 * rounds[ROUNDS / 2],
-           1e-6 * (double)tensor_bytes(best));
+    printf("%-72s %10.1f us %8.2f MB\n", instance_name(a, &best->instance),
+           1e6 * rounds[ROUNDS / 2], 1e-6 * (double)tensor_bytes(best));
     fflush(stdout);
   }
   arena_free(a);
@@ -148,8 +152,10 @@ int main(int argc, char **argv) {
       }
       k->model.ports = g->ports; /* the committed texts are what is tried */
       const Reference *r = reference_of(references, k);
-      if (pass == 0) wrong += refereed(k, r, device);
-      else timed(k, r, device);
+      if (pass == 0)
+        wrong += refereed(k, r, device);
+      else
+        timed(k, r, device);
     }
   }
   printf("\n%s\n", wrong ? "some are wrong" : "all right");

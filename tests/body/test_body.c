@@ -1,14 +1,12 @@
 /* test_body.c: what a body uses is found exactly, and what is wrong in it is told exactly, at its
-*own line.
+** own line.
 **
 ** tests/bad/body_* hold one fault each, and its cure: bad.kc with all that must be said about it in
-*`expect`, good.kc, about
-** which nothing is said.  bad.lua and good.lua stand in for tests/bad/body.lua (and tests/bad/body.kc
-** is the cure of those that have none of their own); bad_lib.kc and
-*good_lib.kc are added to the
-** library.  Each is read in a temporary folder as kernels.lua, body.kc and templates/.  Run from
-*the project's root; with
-** KGEN_EXPECT=1 in the environment the `expect` files are written instead of compared. */
+** `expect`, and good.kc, about which nothing is said (tests/bad/body.kc where it is not there).
+** bad.lua and good.lua stand in for tests/bad/body.lua; bad_lib.kc and good_lib.kc are added to the
+** library.  Each is read in a temporary folder as kernels.lua, body.kc and templates/.  Run from the
+** project's root; with KGEN_EXPECT=1 in the environment the `expect` files are written instead of
+** compared. */
 #include <dirent.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -151,9 +149,7 @@ static Found read_these(const char *spec, const char *body) {
 
 /* ---- tests/bad ------------------------------------------------------------------------------- */
 
-static int is_body_folder(const struct dirent *e) {
-  return strncmp(e->d_name, "body_", 5) == 0;
-}
+static int is_body_folder(const struct dirent *e) { return strncmp(e->d_name, "body_", 5) == 0; }
 
 /* Lays out the files of `which` ("bad" or "good") of a folder and reads them. */
 static Found read_case(Arena *a, const char *folder, const char *which) {

@@ -31,8 +31,10 @@ static int enter(void **state) {
   const char *given = getenv("KGEN"), *tmp = getenv("TMPDIR");
   char home[2048];
   if (!getcwd(home, sizeof home)) return -1;
-  if (given && given[0] == '/') snprintf(kgen, sizeof kgen, "%s", given);
-  else snprintf(kgen, sizeof kgen, "%s/%s", home, given ? given : ".build/kgen");
+  if (given && given[0] == '/')
+    snprintf(kgen, sizeof kgen, "%s", given);
+  else
+    snprintf(kgen, sizeof kgen, "%s/%s", home, given ? given : ".build/kgen");
   snprintf(folder, sizeof folder, "%.40s/kgen-bounds-XXXXXX", tmp && *tmp ? tmp : "/tmp");
   if (!mkdtemp(folder)) return -1;
   assert_int_equal(run("cp -r templates @/templates && cp tests/bad/body.lua @/kernels.lua"), 0);
@@ -159,8 +161,8 @@ static void a_chain_of_variables_is_followed_or_refused(void **state) {
   for (int length = 100; length <= 5000; length += 4900) {
     clear(NULL);
     buf_puts(&body, "const u32 a0 = group_x * D;\n");
-    for (int i = 1; i < length; i++) buf_printf(&body, "const u32 a%d_ = a%d%s + 1u;\n", i, i - 1,
-                                                i > 1 ? "_" : "");
+    for (int i = 1; i < length; i++)
+      buf_printf(&body, "const u32 a%d_ = a%d%s + 1u;\n", i, i - 1, i > 1 ? "_" : "");
     buf_printf(&body, "y[a%d_] = T(f32(x[thread]) * scale);\n", length - 1);
     expect_faults(length == 100 ? "error E121" : too_deep);
   }
@@ -205,8 +207,10 @@ static void loops_that_take_too_long_to_follow_are_refused(void **state) {
     buf_printf(&body, "v%d = thread;\n", depth);
     for (int i = depth; i-- > 0;) buf_printf(&body, "v%d += v%d;\n}\n", i, i + 1);
     buf_puts(&body, "y[v0] = T(f32(x[thread]) * scale);\n");
-    if (depth == 8) expect_fine();
-    else expect_faults("error E152: its loops, branches and calls take more than 5 million steps");
+    if (depth == 8)
+      expect_fine();
+    else
+      expect_faults("error E152: its loops, branches and calls take more than 5 million steps");
   }
 }
 
@@ -297,8 +301,7 @@ static void one_more_than_a_specification_may_have_is_refused(void **state) {
        "error E027: trial: types: 9 entries are given; at most 8 are expected"},
       {"T = { f32, f16, bf16 }", "T = many(33, function() return f32 end)",
        "error E027: trial: types.T: 33 entries are given; at most 32 are expected"},
-      {"consts = { THREADS = 256 }",
-       "consts = many(17, function(i) return { \"C\" .. i, 1 } end)",
+      {"consts = { THREADS = 256 }", "consts = many(17, function(i) return { \"C\" .. i, 1 } end)",
        "error E027: trial: consts: 17 entries are given; at most 16 are expected"},
       {"{ THREADS = 256 }",
        "{ { \"C\", many(33, function(i) return i end) }, { \"THREADS\", 256 } }",
@@ -377,19 +380,20 @@ static void metal_s_pointers_are_checked_for_every_struct(void **state) {
 ** {"amdhsa.kernels": [{".deep": [[..]], ".name": "e"}]}. */
 static Buf object_with_note(int depth) {
   Buf note = {0}, object = {0};
-  buf_puts(&note, "\x81\xae" "amdhsa.kernels\x91\x82\xa5.deep");
+  buf_puts(&note, "\x81\xae"
+                  "amdhsa.kernels\x91\x82\xa5.deep");
   repeat(&note, "\x91", depth);
-  buf_puts(&note, "\x07\xa5.name\xa1" "e");
+  buf_puts(&note, "\x07\xa5.name\xa1"
+                  "e");
   const Elf64_Nhdr head = {7, (Elf64_Word)note.len, 32};
   const Elf64_Phdr part = {.p_type = PT_NOTE,
                            .p_offset = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr),
                            .p_filesz = sizeof head + 8 + note.len};
-  const Elf64_Ehdr elf = {
-      .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB},
-      .e_machine = 224,
-      .e_phoff = sizeof elf,
-      .e_phnum = 1,
-      .e_phentsize = sizeof part};
+  const Elf64_Ehdr elf = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB},
+                          .e_machine = 224,
+                          .e_phoff = sizeof elf,
+                          .e_phnum = 1,
+                          .e_phentsize = sizeof part};
   buf_put(&object, (const char *)&elf, sizeof elf);
   buf_put(&object, (const char *)&part, sizeof part);
   buf_put(&object, (const char *)&head, sizeof head);

@@ -127,8 +127,10 @@ static const char two_types[] =
     "kernel \"pair\" {\n"
     "  summary = \"y = x + w.\", dims = { \"n\" },\n"
     "  %s,\n"
-    "  inputs = { { \"x\", \"T\", { \"n\" } }, { \"w\", \"TW\", { \"n\" } } }, outputs = { { \"y\", \"T\", { \"n\" } } },\n"
-    "  consts = { %s }, launch = { groups = { ceil_div(dim.n, const.THREADS), 1, 1 }, threads = { const.THREADS, 1, 1 } },\n"
+    "  inputs = { { \"x\", \"T\", { \"n\" } }, { \"w\", \"TW\", { \"n\" } } }, outputs = { { "
+    "\"y\", \"T\", { \"n\" } } },\n"
+    "  consts = { %s }, launch = { groups = { ceil_div(dim.n, const.THREADS), 1, 1 }, threads = { "
+    "const.THREADS, 1, 1 } },\n"
     "  wave = any, ports = { %s }, numerics = { accumulate = f32, tolerance = { %s } },\n"
     "  fallback = \"add\", body = \"pair.kc\",\n"
     "}\n";
@@ -137,7 +139,8 @@ static void the_order_in_which_lua_tables_are_made_changes_no_byte(void **state)
   (void)state;
   const char *folder = folder_new();
   put(folder, "pair.kc",
-      "const u32 i = group_x * THREADS + thread;\nif (i < n && OTHER > 0) y[i] = T(f32(x[i]) + f32(w[i]));\n");
+      "const u32 i = group_x * THREADS + thread;\nif (i < n && OTHER > 0) y[i] = T(f32(x[i]) + "
+      "f32(w[i]));\n");
   put(folder, "one.lua",
       arena_printf(a, two_types, "types = { T = { f32, f16 }, TW = { bf16 } }",
                    "THREADS = 64, OTHER = 2", "metal = {}, cuda = {}, hip = {}",
@@ -169,13 +172,15 @@ static void check_names_what_a_change_made_stale_and_kgen_mends_it(void **state)
   assert_says("");
   edit(folder, "kernels/one/one.kc", "* scale", "* scale * 1.0f");
   assert_int_equal(run_in(folder, "%s check", kgen), 1);
-  assert_says(
-      "generated/metal/one.metal: stale: another text is due; from kernels/one/one.lua and kernels/one/one.kc; run 'kgen'\n"
-      "generated/cuda/one.cu: stale: another text is due; from kernels/one/one.lua and kernels/one/one.kc; run 'kgen'\n"
-      "generated/hip/one.hip: stale: another text is due; from kernels/one/one.lua and kernels/one/one.kc; run 'kgen'\n");
+  assert_says("generated/metal/one.metal: stale: another text is due; from kernels/one/one.lua and "
+              "kernels/one/one.kc; run 'kgen'\n"
+              "generated/cuda/one.cu: stale: another text is due; from kernels/one/one.lua and "
+              "kernels/one/one.kc; run 'kgen'\n"
+              "generated/hip/one.hip: stale: another text is due; from kernels/one/one.lua and "
+              "kernels/one/one.kc; run 'kgen'\n");
   assert_int_equal(run_in(folder, "%s", kgen), 0);
-  assert_says(
-      "wrote generated/metal/one.metal\nwrote generated/cuda/one.cu\nwrote generated/hip/one.hip\n");
+  assert_says("wrote generated/metal/one.metal\nwrote generated/cuda/one.cu\nwrote "
+              "generated/hip/one.hip\n");
   assert_int_equal(run_in(folder, "%s && %s check", kgen, kgen), 0);
   assert_says("");
 }
@@ -195,13 +200,12 @@ static void the_mending_command_has_the_options_that_check_had(void **state) {
 static void a_renamed_kernel_leaves_no_orphan(void **state) {
   (void)state;
   const char *folder = folder_with("before");
-  assert_int_equal(
-      run_in(folder,
-             "%s -q && mv kernels/before kernels/after && cd kernels/after && "
-             "for end in lua kc ref.c; do mv before.$end after.$end; done && "
-             "sed -i s/before/after/g after.lua ../../kernels.lua",
-             kgen),
-      0);
+  assert_int_equal(run_in(folder,
+                          "%s -q && mv kernels/before kernels/after && cd kernels/after && "
+                          "for end in lua kc ref.c; do mv before.$end after.$end; done && "
+                          "sed -i s/before/after/g after.lua ../../kernels.lua",
+                          kgen),
+                   0);
   assert_int_equal(run_in(folder, "%s check | grep -c orphan", kgen), 0);
   assert_says("3\n");
   assert_int_equal(run_in(folder, "%s -q && %s check && ls generated/hip", kgen, kgen), 0);
@@ -223,8 +227,11 @@ static void embedded_texts_are_written_where_they_are_wanted(void **state) {
   assert_int_equal(run_in(folder, "%s -q --embed texts.c", kgen), 0);
   assert_int_equal(run_in(folder, "gcc -Wall -Werror -c texts.c && nm texts.o | cut -c18-"), 0);
   assert_says("R kg_text_cuda_one\nR kg_text_hip_one\nR kg_text_metal_one\n");
-  assert_int_equal(run_in(folder, "touch -d 2001-01-01 texts.c && %s -q -e texts.c && "
-                                  "stat -c %%y texts.c | cut -c-4", kgen), 0);
+  assert_int_equal(run_in(folder,
+                          "touch -d 2001-01-01 texts.c && %s -q -e texts.c && "
+                          "stat -c %%y texts.c | cut -c-4",
+                          kgen),
+                   0);
   assert_says("2001\n"); /* what has not changed is not written */
   assert_int_equal(run_in(folder, "%s -q --embed no/such/texts.c 2>&1", kgen), 1);
   assert_says("no/such/texts.c: the texts cannot be written: No such file or directory\n");
@@ -233,13 +240,12 @@ static void embedded_texts_are_written_where_they_are_wanted(void **state) {
 static void the_depfile_names_what_was_read(void **state) {
   (void)state;
   const char *folder = folder_with("one");
-  assert_int_equal(
-      run_in(
-          folder,
-          "%s -q -d deps && head -n 1 deps && grep -c -e kernels/one/one.kc -e kernels/one/one.lua -e kernels.lua -e portable.h"
-          " -e hip.lua deps && tail -n +2 deps | LC_ALL=C sort -c",
-          kgen),
-      0);
+  assert_int_equal(run_in(folder,
+                          "%s -q -d deps && head -n 1 deps && grep -c -e kernels/one/one.kc -e "
+                          "kernels/one/one.lua -e kernels.lua -e portable.h"
+                          " -e hip.lua deps && tail -n +2 deps | LC_ALL=C sort -c",
+                          kgen),
+                   0);
   assert_says("generated/kernels.h: \\\n5\n");
   assert_int_equal(run_in(folder, "%s -q -d no/such/deps", kgen), 1);
   assert_says("no/such/deps: the depfile cannot be written: No such file or directory\n");
@@ -266,19 +272,19 @@ static void bad_usage_is_answered_with_the_nearest_name(void **state) {
       {"port one", "kgen port: it needs KERNEL BACKEND\ntry 'kgen port --help'\n"},
       {"port one hpi",
        "kgen port: there is no backend 'hpi'; did you mean 'hip'?\ntry 'kgen port --help'\n"},
-      {"key noe T=f32",
-       "kgen key: there is no kernel 'noe' in kernels.lua; did you mean 'one'?\ntry 'kgen key --help'\n"},
+      {"key noe T=f32", "kgen key: there is no kernel 'noe' in kernels.lua; did you mean "
+                        "'one'?\ntry 'kgen key --help'\n"},
       {"key one", "kgen key: one still needs: T=f32|f16|bf16\ntry 'kgen key --help'\n"},
       {"key one T=f32 --wave 48",
        "kgen key: --wave is 32 or 64, not '48'\ntry 'kgen key --help'\n"},
       {"explain kernels.lua",
        "kgen explain: 'kernels.lua' is not FILE:LINE\ntry 'kgen explain --help'\n"},
-      {"ports --json --markdown",
-       "kgen ports: --json and --markdown are two different answers; give one\ntry 'kgen ports --help'\n"},
+      {"ports --json --markdown", "kgen ports: --json and --markdown are two different answers; "
+                                  "give one\ntry 'kgen ports --help'\n"},
       {"-q check", "kgen: a command comes before its options: kgen check ...\ntry 'kgen --help'\n"},
-      {"new Big",
-       "kgen new: 'Big' is not a name for a kernel: a small letter, then small letters, digits and underscores\n"
-       "try 'kgen new --help'\n"},
+      {"new Big", "kgen new: 'Big' is not a name for a kernel: a small letter, then small letters, "
+                  "digits and underscores\n"
+                  "try 'kgen new --help'\n"},
   };
   const char *folder = folder_with("one");
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -325,19 +331,20 @@ static void key_names_every_field(void **state) {
   assert_int_equal(run_in(folder, "%s text one T=bf16 --port hip --wave 64", kgen), 0);
   const char *text = said;
   const XXH128_hash_t h = XXH3_128bits(text, strlen(text));
-  assert_int_equal(
-      run_in(
-          folder,
-          "%s key one T=bfloat16 -p hip -w 64 --target gfx90a:sramecc+:xnack- --compiler 'hiprtc 5.2'",
-          kgen),
-      0);
-  assert_says(arena_printf(
-      a,
-      "kernel    one\ninstance  T=bf16\nname      custom_kernel_one_bfloat16\n\nport      hip/one.hip\n"
-      "  name      custom_kernel_one_bfloat16\n  wave      64\n"
-      "  text      %016llx%016llx (XXH3, 128 bits, of what 'kgen text' prints)\n"
-      "  options   -O3 -ffp-contract=off\n  target    gfx90a:sramecc+:xnack-\n  compiler  hiprtc 5.2\n",
-      (unsigned long long)h.high64, (unsigned long long)h.low64));
+  assert_int_equal(run_in(folder,
+                          "%s key one T=bfloat16 -p hip -w 64 --target gfx90a:sramecc+:xnack- "
+                          "--compiler 'hiprtc 5.2'",
+                          kgen),
+                   0);
+  assert_says(
+      arena_printf(a,
+                   "kernel    one\ninstance  T=bf16\nname      custom_kernel_one_bfloat16\n\nport  "
+                   "    hip/one.hip\n"
+                   "  name      custom_kernel_one_bfloat16\n  wave      64\n"
+                   "  text      %016llx%016llx (XXH3, 128 bits, of what 'kgen text' prints)\n"
+                   "  options   -O3 -ffp-contract=off\n  target    gfx90a:sramecc+:xnack-\n  "
+                   "compiler  hiprtc 5.2\n",
+                   (unsigned long long)h.high64, (unsigned long long)h.low64));
 }
 
 static void each_choice_changes_the_key(void **state) {
@@ -400,24 +407,24 @@ static void explain_goes_from_a_generated_line_to_its_body_and_back(void **state
   const int cuda = atoi(said);
   run_in(folder, "grep -n 'f32(x\\[i\\])' generated/metal/one.metal | cut -d: -f1");
   const int metal = atoi(said);
-  const char *line =
-      "y[i] = T(f32(x[i]) * scale); // f32(x) widens, T(x) rounds once; there is no other arithmetic on 16 bits";
+  const char *line = "y[i] = T(f32(x[i]) * scale); // f32(x) widens, T(x) rounds once; there is no "
+                     "other arithmetic on 16 bits";
   assert_int_equal(run_in(folder, "%s explain generated/hip/one.hip:%d", kgen, hip), 0);
   assert_says(arena_printf(
       a,
-      "  generated/hip/one.hip:%d: %s\ncomes from:\n  kernels/one/one.kc:5: %s\nof the kernel one:\n  kernels/one/one.lua:1\n"
+      "  generated/hip/one.hip:%d: %s\ncomes from:\n  kernels/one/one.kc:5: %s\nof the kernel "
+      "one:\n  kernels/one/one.lua:1\n"
       "its siblings:\n  generated/metal/one.metal:%d: %s\n  generated/cuda/one.cu:%d: %s\n",
       hip, line, line, metal, line, cuda, line));
   assert_int_equal(run_in(folder, "%s explain ./kernels/one/one.kc:5", kgen), 0);
-  assert_says(arena_printf(
-      a,
-      "  ./kernels/one/one.kc:5: %s\nit becomes:\n  generated/metal/one.metal:%d: %s\n"
-      "  generated/cuda/one.cu:%d: %s\n  generated/hip/one.hip:%d: %s\n",
-      line, metal, line, cuda, line, hip, line));
+  assert_says(
+      arena_printf(a,
+                   "  ./kernels/one/one.kc:5: %s\nit becomes:\n  generated/metal/one.metal:%d: %s\n"
+                   "  generated/cuda/one.cu:%d: %s\n  generated/hip/one.hip:%d: %s\n",
+                   line, metal, line, cuda, line, hip, line));
   assert_int_equal(run_in(folder, "%s explain kernels/one/one.lua:8", kgen), 0);
-  assert_non_null(strstr(
-      said,
-      "is of the kernel one (kernels/one/one.lua:1), which becomes:\n  generated/metal/one.metal from kernels/one/one.kc\n"));
+  assert_non_null(strstr(said, "is of the kernel one (kernels/one/one.lua:1), which becomes:\n  "
+                               "generated/metal/one.metal from kernels/one/one.kc\n"));
   assert_int_equal(run_in(folder, "%s explain generated/hip/one.hip:1", kgen), 0);
   assert_non_null(strstr(said, "comes from the backend's table and the specification:\n"));
   assert_int_equal(run_in(folder, "%s explain generated/hip/one.hip:9999", kgen), 1);
@@ -428,12 +435,11 @@ static void explain_goes_from_a_generated_line_to_its_body_and_back(void **state
 static void explain_says_when_the_file_is_not_up_to_date(void **state) {
   (void)state;
   const char *folder = folder_with("one");
-  assert_int_equal(
-      run_in(
-          folder,
-          "%s -q && echo more >> generated/hip/one.hip && %s explain generated/hip/one.hip:1 | head -n 1",
-          kgen, kgen),
-      0);
+  assert_int_equal(run_in(folder,
+                          "%s -q && echo more >> generated/hip/one.hip && %s explain "
+                          "generated/hip/one.hip:1 | head -n 1",
+                          kgen, kgen),
+                   0);
   assert_says("note: generated/hip/one.hip is not up to date; this is about what it should be\n");
 }
 
@@ -442,12 +448,11 @@ static void explain_says_when_the_file_is_not_up_to_date(void **state) {
 static void ports_prints_the_files_that_are_generated(void **state) {
   (void)state;
   const char *folder = folder_with("one");
-  assert_int_equal(
-      run_in(
-          folder,
-          "%s -q && %s ports --json | cmp - generated/kernels.json && %s ports --markdown | cmp - generated/PORTS.md",
-          kgen, kgen, kgen),
-      0);
+  assert_int_equal(run_in(folder,
+                          "%s -q && %s ports --json | cmp - generated/kernels.json && %s ports "
+                          "--markdown | cmp - generated/PORTS.md",
+                          kgen, kgen, kgen),
+                   0);
   assert_int_equal(run_in(folder, "%s ports", kgen), 0);
   assert_says("kernel  dtypes           Metal   CUDA    HIP\n"
               "one     T: f32 f16 bf16  32      32      32, 64\n");
@@ -491,7 +496,8 @@ static void new_adds_to_what_stands_in_the_specification_itself(void **state) {
   (void)state;
   const char *folder = folder_with("one");
   assert_int_equal(run_in(folder, "mv kernels/one/* . && mv one.lua kernels.lua && rmdir -p "
-                                  "kernels/one && mkdir -p templates/kernels"), 0);
+                                  "kernels/one && mkdir -p templates/kernels"),
+                   0);
   const char *spec = get(folder, "kernels.lua");
   assert_int_equal(run_in(folder, "%s new two && %s -q && %s check", kgen, kgen, kgen), 0);
   assert_says("wrote templates/kernels/two/two.lua\nwrote templates/kernels/two/two.kc\n"
@@ -510,18 +516,18 @@ static void port_shows_the_edit_that_fills_a_slot(void **state) {
   assert_int_equal(run_in(folder, "%s -q && ls generated | tr '\\n' ' '", kgen), 0);
   assert_says("PORTS.md hip kernels.c kernels.h kernels.json metal ");
   assert_int_equal(run_in(folder, "%s port one cuda | head -n 5", kgen), 0);
-  assert_says(
-      "one has no CUDA port: nobody asked, yet\n\nto fill it, in kernels/one/one.lua:\n"
-      "  11 -   ports = { metal = {}, cuda = absent \"nobody asked, yet\", hip = {} }, -- or: NAME = absent \"why this backend has none\"\n"
-      "  11 +   ports = { metal = {}, cuda = {}, hip = {} }, -- or: NAME = absent \"why this backend has none\"\n");
-  assert_int_equal(
-      run_in(
-          folder,
-          "new=$(%s port one cuda | sed -n 's/^  11 + //p') && "
-          "awk -v new=\"$new\" 'NR == 11 { print new; next } { print }' kernels/one/one.lua > k && mv k kernels/one/one.lua && "
-          "%s -q && ls generated/cuda",
-          kgen, kgen),
-      0);
+  assert_says("one has no CUDA port: nobody asked, yet\n\nto fill it, in kernels/one/one.lua:\n"
+              "  11 -   ports = { metal = {}, cuda = absent \"nobody asked, yet\", hip = {} }, -- "
+              "or: NAME = absent \"why this backend has none\"\n"
+              "  11 +   ports = { metal = {}, cuda = {}, hip = {} }, -- or: NAME = absent \"why "
+              "this backend has none\"\n");
+  assert_int_equal(run_in(folder,
+                          "new=$(%s port one cuda | sed -n 's/^  11 + //p') && "
+                          "awk -v new=\"$new\" 'NR == 11 { print new; next } { print }' "
+                          "kernels/one/one.lua > k && mv k kernels/one/one.lua && "
+                          "%s -q && ls generated/cuda",
+                          kgen, kgen),
+                   0);
   assert_says("one.cu\n");
   assert_int_equal(run_in(folder, "%s port one cuda | head -n 1", kgen), 0);
   assert_says("one has a CUDA port\n");

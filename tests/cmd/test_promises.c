@@ -83,7 +83,8 @@ static const char reference[] =
     "  ref_tensor *x = ref_find(c, \"x\");\n"
     "  (void)how, (void)seed;\n"
     "  for (int64_t i = 0; i < x->count; i++)\n"
-    "    x->real[i] = ldexp(1 + (double)(i % 64) / 64, (int)(i / 64 % 24) - 13) * (i % 3 ? 1 : -1);\n"
+    "    x->real[i] = ldexp(1 + (double)(i % 64) / 64, (int)(i / 64 % 24) - 13) * (i % 3 ? 1 : "
+    "-1);\n"
     "  x->real[0] = INFINITY, x->real[1] = NAN, x->real[2] = 0, x->real[3] = -0.0;\n"
     "}\n";
 
@@ -97,7 +98,8 @@ static void a_row_is_all_that_a_new_one_takes(void **state) {
   must("echo 'KG_TARGET(\"cuda\", \"sm_89\", 32, false, NULL, 0, 0, 0, 0, 0)' "
        ">> @/runtime/model/target.def");
   must("echo 'DIAG(E199, D_PROMISED, \"error\", \"%s\")' >> @/gen/base/diag.def");
-  must("sed -i 's/^    {\"check\"/    {\"matrix\", \"\", \"another\", cmd_ports},\\n&/' @/gen/main.c");
+  must("sed -i 's/^    {\"check\"/    {\"matrix\", \"\", \"another\", cmd_ports},\\n&/' "
+       "@/gen/main.c");
   must("cd @ && ninja .build/kgen 2>&1");
   put("kernels.lua", specification);
   put("cast.kc", body);
@@ -113,7 +115,8 @@ static void a_new_dtype_is_in_every_table_and_text(void **state) {
   must("cd @ && grep '\"dtypes\": .\"f8e4m3\"' generated/kernels.json");
   must("cd @ && .build/kgen key cast T=f8e4m3 U=bf16 2>&1");
   must_say("custom_kernel_cast_float8_e4m3_bfloat16");
-  must("cc -std=c11 -Wall -Wextra -Werror -I @/runtime -c @/generated/kernels.c -o @/kernels.o 2>&1");
+  must("cc -std=c11 -Wall -Wextra -Werror -I @/runtime -c @/generated/kernels.c -o @/kernels.o "
+       "2>&1");
   if (!simulates()) skip();
   static const char *const devices[] = {"simt32", "simt64", "simt32/cuda"};
   for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) { /* every bit must agree */
@@ -220,7 +223,8 @@ static void a_diagnostic_that_is_taken_out_is_missed(void **state) {
 /* A command is called by its name alone, a target too. */
 static void a_command_and_a_target_that_are_taken_out_are_missed(void **state) {
   (void)state;
-  must("cd @ && sed -i '/cmd_ports}/d' gen/main.c && sed -i '/\"gfx950\"/d' runtime/model/target.def "
+  must("cd @ && sed -i '/cmd_ports}/d' gen/main.c && sed -i '/\"gfx950\"/d' "
+       "runtime/model/target.def "
        "&& ninja .build/kgen 2>&1");
   assert_int_equal(run("@/.build/kgen ports 2>&1"), 2);
   must_say("ports");

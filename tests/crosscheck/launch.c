@@ -84,9 +84,12 @@ static bool take_values(launch *l, const check_value *values, int count) {
   for (int i = 0; i < k->scalar_count; i++) {
     const check_value *v = value_of(values, count, k->scalars[i].name);
     if (v == NULL) return fail(l, "no value for scalar", k->scalars[i].name);
-    if (k->scalars[i].dtype == KG_F32) l->scalars[i].f32 = (float)v->value;
-    else if (k->scalars[i].dtype == KG_I32) l->scalars[i].i32 = (int32_t)v->value;
-    else l->scalars[i].u32 = (uint32_t)v->value;
+    if (k->scalars[i].dtype == KG_F32)
+      l->scalars[i].f32 = (float)v->value;
+    else if (k->scalars[i].dtype == KG_I32)
+      l->scalars[i].i32 = (int32_t)v->value;
+    else
+      l->scalars[i].u32 = (uint32_t)v->value;
     used++;
   }
   for (int i = 0; i < k->const_count; i++) {

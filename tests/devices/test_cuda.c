@@ -16,10 +16,10 @@
 
 /* ---- a kernel: out = in * 3 + shift, in f32, rounded once ----------------------------------- */
 
-#define STEPS(...) \
+#define STEPS(...)                                                                                 \
   (const kg_step[]) { __VA_ARGS__ }
-#define EXPR(words, ...) \
-  { words, (int)(sizeof(STEPS(__VA_ARGS__)) / sizeof(kg_step)), STEPS(__VA_ARGS__) }
+#define EXPR(words, ...)                                                                           \
+  {words, (int)(sizeof(STEPS(__VA_ARGS__)) / sizeof(kg_step)), STEPS(__VA_ARGS__)}
 #define ONE EXPR("1", {KG_OP_INT, 1})
 
 static const char text[] =
@@ -180,8 +180,10 @@ static double value(kg_dtype dtype, const void *data, size_t i) {
 static void put(kg_dtype dtype, void *data, size_t i, double x) {
   const float f = (float)x;
   const uint16_t half = dtype == KG_F16 ? kg_f16_from_f64(x) : kg_bf16_from_f64(x);
-  if (dtype == KG_F32) memcpy((char *)data + i * 4, &f, 4);
-  else memcpy((char *)data + i * 2, &half, 2);
+  if (dtype == KG_F32)
+    memcpy((char *)data + i * 4, &f, 4);
+  else
+    memcpy((char *)data + i * 2, &half, 2);
 }
 
 /* The value that is right to the last bit: the product and sum below are exact in double

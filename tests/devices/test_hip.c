@@ -74,13 +74,13 @@ static const char *beside(const char *name) {
 }
 
 static kg_source source_of(const char *text) {
-  static const char *const options[] = { "-O3", "-ffp-contract=off", NULL };
-  return (kg_source){ .kernel = "scale",
-                      .entry = "scale",
-                      .text = text,
-                      .file = "hip/scale.hip",
-                      .options = options,
-                      .wave = 64 };
+  static const char *const options[] = {"-O3", "-ffp-contract=off", NULL};
+  return (kg_source){.kernel = "scale",
+                     .entry = "scale",
+                     .text = text,
+                     .file = "hip/scale.hip",
+                     .options = options,
+                     .wave = 64};
 }
 
 /* A kernel with every kind of parameter, and a guard as generated texts have it in short. */
@@ -102,7 +102,7 @@ static kg_hip_compiler *imaginary;
 
 static int open_imaginary(void **state) {
   (void)state;
-  kg_error error = { KG_OK, "" };
+  kg_error error = {KG_OK, ""};
   setenv("KG_HIPRTC_LIBRARY", beside("fake_hiprtc.so"), 1);
   const kg_status status = kg_hip_compiler_open(NULL, &imaginary, &error);
   if (status != KG_OK) print_error("%s\n", error.message);
@@ -143,8 +143,8 @@ static void assert_compiles(kg_hip_compiler *compiler, const char *text) {
 
 static void assert_fails(kg_hip_compiler *compiler, const char *text, const char *target,
                          kg_status expected, const char *message) {
-  kg_error error = { KG_OK, "" };
-  kg_blob blob = { &error, 1 };
+  kg_error error = {KG_OK, ""};
+  kg_blob blob = {&error, 1};
   const kg_source source = source_of(text);
   assert_int_equal(kg_hip_compile(compiler, &source, target, &blob, NULL, &error), expected);
   assert_int_equal(error.status, expected);
@@ -158,8 +158,8 @@ static void options_reach_hiprtc_with_exactly_one_architecture_after_them(void *
   assert_compiles(imaginary, "plain");
 }
 
-static void an_abort_of_hiprtc_is_an_error_with_its_last_words_and_the_next_text_compiles(
-    void **state) {
+static void
+an_abort_of_hiprtc_is_an_error_with_its_last_words_and_the_next_text_compiles(void **state) {
   (void)state;
   assert_fails(imaginary, "ABORT", "gfx90a", KG_COMPILE_FAILED,
                "kernel scale: hipRTC 0 broke off while compiling for gfx90a: its process ended by "
@@ -249,10 +249,10 @@ static void a_target_that_is_not_known_never_reaches_hiprtc(void **state) {
 
 static void an_option_that_is_not_a_port_s_to_give_is_refused(void **state) {
   (void)state;
-  static const char *const bad[] = { "--offload-arch=gfx90a", "--gpu-architecture=gfx90a",
-                                     "-march=x", "-std=c++11", "--std=c++14" };
+  static const char *const bad[] = {"--offload-arch=gfx90a", "--gpu-architecture=gfx90a",
+                                    "-march=x", "-std=c++11", "--std=c++14"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    const char *const options[] = { "-O3", bad[i], NULL };
+    const char *const options[] = {"-O3", bad[i], NULL};
     char expected[128];
     kg_error error;
     kg_blob blob;
@@ -280,7 +280,7 @@ static void *compile_many(void *data) {
 static void threads_take_turns(void **state) {
   (void)state;
   pthread_t thread[4];
-  int done[4] = { 0 };
+  int done[4] = {0};
   for (int i = 0; i < 4; i++)
     assert_int_equal(pthread_create(&thread[i], NULL, compile_many, &done[i]), 0);
   for (int i = 0; i < 4; i++) {
@@ -328,7 +328,7 @@ static void a_compiler_that_cannot_be_opened_says_why(void **state) {
       "functions); on Debian: apt-get install libamdhip64-dev");
   unsetenv("KG_HIPRTC_LIBRARY");
 
-  const kg_hip_choice nowhere = { "/nowhere", 0 };
+  const kg_hip_choice nowhere = {"/nowhere", 0};
   assert_int_equal(kg_hip_compiler_open(&nowhere, &compiler, &error), KG_NO_COMPILER);
   static const char no_root[] = "no process for hipRTC of /nowhere could be started: cannot change "
                                 "to the root directory: No such file or directory";
@@ -379,7 +379,7 @@ static bool no_hiprtc(void) {
   static bool asked;
   if (!asked) {
     kg_hip_compiler *compiler;
-    const kg_hip_choice five = { NULL, 5 };
+    const kg_hip_choice five = {NULL, 5};
     if (kg_hip_compiler_open(&five, &compiler, &error) == KG_OK) kg_hip_compiler_close(compiler);
     asked = true;
   }
@@ -424,8 +424,8 @@ static void a_library_of_rocm_5_is_read_in_its_own_layout(void **state) {
 static void a_width_that_is_not_certain_is_zero(void **state) {
   (void)state;
   if (no_hiprtc()) skip();
-  static const char *const uncertain[] = { "wave=64 told=32", "wave=32 told=64", "wave=48",
-                                           "wave=0", "fail=width:1" };
+  static const char *const uncertain[] = {"wave=64 told=32", "wave=32 told=64", "wave=48", "wave=0",
+                                          "fail=width:1"};
   for (size_t i = 0; i < sizeof uncertain / sizeof *uncertain; i++) {
     assert_opens(uncertain[i]);
     assert_int_equal(device.wave, 0);
@@ -515,9 +515,9 @@ static void a_launch_passes_the_block_byte_for_byte_and_counts_groups(void **sta
   if (no_hiprtc()) skip();
   kg_error error;
   kg_function *f = load_scale("arch=gfx1030 wave=32");
-  const block args = { (const float *)0x123456789abc, (float *)0x9876543210, 4096, 1.5f,
-                       0xfedcba98u };
-  const kg_grid grid = { { 3, 2, 1 }, { 128, 2, 1 }, 0 };
+  const block args = {(const float *)0x123456789abc, (float *)0x9876543210, 4096, 1.5f,
+                      0xfedcba98u};
+  const kg_grid grid = {{3, 2, 1}, {128, 2, 1}, 0};
   forget_record();
   assert_int_equal(kg_device_hip.launch(&device, f, &grid, &args, 28, &error), KG_OK);
   assert_string_equal(fake_record(), "launch scale groups 3 2 1 threads 128 2 1 shared 0\n");
@@ -543,34 +543,34 @@ static void a_launch_that_cannot_be_right_is_refused(void **state) {
     kg_status status;
     const char *message;
   } bad[] = {
-    { { { 1, 1, 1 }, { 257, 1, 1 }, 0 },
-      28,
-      KG_LIMIT,
-      "a group of 257 threads; the code was compiled for 1 to 256" },
-    { { { 1, 1, 1 }, { 128, 0, 1 }, 0 },
-      28,
-      KG_LIMIT,
-      "a group of 0 threads; the code was compiled for 1 to 256" },
-    { { { 16777216, 1, 1 }, { 256, 1, 1 }, 0 },
-      28,
-      KG_TOO_LARGE,
-      "grid axis 0: 16777216 groups of 256 threads; HIP counts 1 to 4294967295 threads on an "
-      "axis" },
-    { { { 1, 0, 1 }, { 256, 1, 1 }, 0 },
-      28,
-      KG_TOO_LARGE,
-      "grid axis 1: 0 groups of 1 threads; HIP counts 1 to 4294967295 threads on an axis" },
-    { { { 1, 1, 1 }, { 256, 1, 1 }, 0 },
-      24,
-      KG_BAD_ARGUMENT,
-      "an argument block of 24 bytes; the code's parameters take 28" },
-    { { { 1, 1, 1 }, { 256, 1, 1 }, 0 },
-      40,
-      KG_BAD_ARGUMENT,
-      "an argument block of 40 bytes; the code's parameters take 28" },
+      {{{1, 1, 1}, {257, 1, 1}, 0},
+       28,
+       KG_LIMIT,
+       "a group of 257 threads; the code was compiled for 1 to 256"},
+      {{{1, 1, 1}, {128, 0, 1}, 0},
+       28,
+       KG_LIMIT,
+       "a group of 0 threads; the code was compiled for 1 to 256"},
+      {{{16777216, 1, 1}, {256, 1, 1}, 0},
+       28,
+       KG_TOO_LARGE,
+       "grid axis 0: 16777216 groups of 256 threads; HIP counts 1 to 4294967295 threads on an "
+       "axis"},
+      {{{1, 0, 1}, {256, 1, 1}, 0},
+       28,
+       KG_TOO_LARGE,
+       "grid axis 1: 0 groups of 1 threads; HIP counts 1 to 4294967295 threads on an axis"},
+      {{{1, 1, 1}, {256, 1, 1}, 0},
+       24,
+       KG_BAD_ARGUMENT,
+       "an argument block of 24 bytes; the code's parameters take 28"},
+      {{{1, 1, 1}, {256, 1, 1}, 0},
+       40,
+       KG_BAD_ARGUMENT,
+       "an argument block of 40 bytes; the code's parameters take 28"},
   };
   kg_function *f = load_scale("arch=gfx90a:sramecc+:xnack- wave=64");
-  const block args[2] = { { NULL, NULL, 0, 0, 0 } };
+  const block args[2] = {{NULL, NULL, 0, 0, 0}};
   forget_record();
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     kg_error error;
@@ -579,7 +579,7 @@ static void a_launch_that_cannot_be_right_is_refused(void **state) {
     assert_string_equal(error.message, bad[i].message);
   }
   assert_string_equal(fake_record(), ""); /* nothing went to the driver */
-  const kg_grid good = { { 16777215, 1, 1 }, { 256, 1, 1 }, 0 };
+  const kg_grid good = {{16777215, 1, 1}, {256, 1, 1}, 0};
   assert_int_equal(kg_device_hip.launch(&device, f, &good, args, 28, NULL), KG_OK);
   kg_device_hip.unload(&device, f);
 }
@@ -621,7 +621,7 @@ static void a_code_object_for_another_device_is_not_loaded(void **state) {
   assert_opens("arch=gfx90a:sramecc+:xnack- wave=64");
   assert_does_not_load(&blob, "scaled", KG_DEVICE_FAILED,
                        "the code object for gfx90a:sramecc+:xnack- has no kernel scaled");
-  copy = (kg_blob){ blob.bytes, blob.size / 16 };
+  copy = (kg_blob){blob.bytes, blob.size / 16};
   assert_does_not_load(&copy, "scale", KG_DEVICE_FAILED,
                        "scale: not a code object with AMD's metadata");
   assert_string_equal(fake_record(),
@@ -662,9 +662,9 @@ static void memory_goes_there_and_back(void **state) {
 
 static kg_blob compile_real(const char *target) {
   kg_error error;
-  kg_blob blob = { NULL, 0 };
+  kg_blob blob = {NULL, 0};
   kg_hip_compiler *compiler;
-  const kg_hip_choice five = { NULL, 5 };
+  const kg_hip_choice five = {NULL, 5};
   const kg_source source = source_of(real_text);
   assert_int_equal(kg_hip_compiler_open(&five, &compiler, &error), KG_OK);
   if (kg_hip_compile(compiler, &source, target, &blob, NULL, &error) != KG_OK)
@@ -679,7 +679,7 @@ static void a_code_object_says_what_it_was_compiled_for(void **state) {
   static const struct {
     const char *target;
     uint32_t wave;
-  } made[] = { { "gfx90a:xnack+", 64 }, { "gfx1030", 32 } };
+  } made[] = {{"gfx90a:xnack+", 64}, {"gfx1030", 32}};
   for (size_t i = 0; i < 2; i++) {
     kg_code_object o;
     kg_blob blob = compile_real(made[i].target);
@@ -730,39 +730,38 @@ int main(void) {
   unsetenv("KG_HIP_LIBRARY");
 
 #define CHILD(test) cmocka_unit_test_setup_teardown(test, open_imaginary, close_imaginary)
-#define INNER(test)                                                                                \
-  { #test " (its own program)", test, open_inner, close_imaginary, NULL }
+#define INNER(test) {#test " (its own program)", test, open_inner, close_imaginary, NULL}
 #define DEVICE(test) cmocka_unit_test_teardown(test, close_device)
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_properties_layout_is_the_installed_header_s),
-    CHILD(options_reach_hiprtc_with_exactly_one_architecture_after_them),
-    CHILD(an_abort_of_hiprtc_is_an_error_with_its_last_words_and_the_next_text_compiles),
-    CHILD(a_child_that_died_between_two_texts_is_replaced_without_a_word),
-    cmocka_unit_test_setup_teardown(a_text_that_never_ends_is_given_up_in_time, open_hasty,
-                                    close_imaginary),
-    CHILD(what_the_library_prints_does_not_get_among_the_answers),
-    CHILD(an_error_s_message_begins_at_the_first_error_and_the_log_is_whole),
-    CHILD(the_environment_of_the_compiler_is_fixed),
-    CHILD(a_target_that_is_not_known_never_reaches_hiprtc),
-    CHILD(an_option_that_is_not_a_port_s_to_give_is_refused),
-    CHILD(threads_take_turns),
-    CHILD(a_caller_that_reaps_its_own_children_gets_its_answers_too),
-    CHILD(closing_leaves_no_process_behind),
-    INNER(options_reach_hiprtc_with_exactly_one_architecture_after_them),
-    INNER(an_abort_of_hiprtc_is_an_error_with_its_last_words_and_the_next_text_compiles),
-    INNER(the_environment_of_the_compiler_is_fixed),
-    cmocka_unit_test(a_compiler_that_cannot_be_opened_says_why),
-    DEVICE(an_open_device_says_what_it_is),
-    DEVICE(a_library_of_rocm_5_is_read_in_its_own_layout),
-    DEVICE(a_width_that_is_not_certain_is_zero),
-    DEVICE(no_gpu_is_a_status_and_a_sentence),
-    DEVICE(the_real_library_says_that_there_is_no_gpu),
-    DEVICE(a_launch_passes_the_block_byte_for_byte_and_counts_groups),
-    DEVICE(a_launch_that_cannot_be_right_is_refused),
-    DEVICE(a_code_object_for_another_device_is_not_loaded),
-    DEVICE(memory_goes_there_and_back),
-    cmocka_unit_test(a_code_object_says_what_it_was_compiled_for),
-    cmocka_unit_test(a_damaged_code_object_is_never_read_past_its_end),
+      cmocka_unit_test(the_properties_layout_is_the_installed_header_s),
+      CHILD(options_reach_hiprtc_with_exactly_one_architecture_after_them),
+      CHILD(an_abort_of_hiprtc_is_an_error_with_its_last_words_and_the_next_text_compiles),
+      CHILD(a_child_that_died_between_two_texts_is_replaced_without_a_word),
+      cmocka_unit_test_setup_teardown(a_text_that_never_ends_is_given_up_in_time, open_hasty,
+                                      close_imaginary),
+      CHILD(what_the_library_prints_does_not_get_among_the_answers),
+      CHILD(an_error_s_message_begins_at_the_first_error_and_the_log_is_whole),
+      CHILD(the_environment_of_the_compiler_is_fixed),
+      CHILD(a_target_that_is_not_known_never_reaches_hiprtc),
+      CHILD(an_option_that_is_not_a_port_s_to_give_is_refused),
+      CHILD(threads_take_turns),
+      CHILD(a_caller_that_reaps_its_own_children_gets_its_answers_too),
+      CHILD(closing_leaves_no_process_behind),
+      INNER(options_reach_hiprtc_with_exactly_one_architecture_after_them),
+      INNER(an_abort_of_hiprtc_is_an_error_with_its_last_words_and_the_next_text_compiles),
+      INNER(the_environment_of_the_compiler_is_fixed),
+      cmocka_unit_test(a_compiler_that_cannot_be_opened_says_why),
+      DEVICE(an_open_device_says_what_it_is),
+      DEVICE(a_library_of_rocm_5_is_read_in_its_own_layout),
+      DEVICE(a_width_that_is_not_certain_is_zero),
+      DEVICE(no_gpu_is_a_status_and_a_sentence),
+      DEVICE(the_real_library_says_that_there_is_no_gpu),
+      DEVICE(a_launch_passes_the_block_byte_for_byte_and_counts_groups),
+      DEVICE(a_launch_that_cannot_be_right_is_refused),
+      DEVICE(a_code_object_for_another_device_is_not_loaded),
+      DEVICE(memory_goes_there_and_back),
+      cmocka_unit_test(a_code_object_says_what_it_was_compiled_for),
+      cmocka_unit_test(a_damaged_code_object_is_never_read_past_its_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

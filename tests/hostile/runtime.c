@@ -30,8 +30,7 @@ static bool launch(kg_device *device, kg_dtype dtype, const char *name, long num
   for (int i = 0; i < N; i++) x[i] = 0;
   const kg_tensor in = kg_tensor_of(device, x, dtype, 1, shape);
   kg_tensor out = kg_tensor_of(device, y, dtype, 1, shape);
-  const kg_status status =
-      fused_xielu_launch(device, &in, 0.8f, 0.8f, 0.5f, -1e-6f, &out);
+  const kg_status status = fused_xielu_launch(device, &in, 0.8f, 0.8f, 0.5f, -1e-6f, &out);
   if (!fine(status, kg_device_message(device), name, number)) return false;
   const size_t bytes = N * kg_dtype_bytes(dtype);
   for (size_t i = 0; i < bytes; i++)

@@ -15,7 +15,9 @@
 static void a_rows_splits_follow_vocabulary_and_batch(void **state) {
   (void)state;
   const uint64_t rows[] = {1, 2, 8, 32, 64, 1000};
-  const struct { uint64_t entries; uint32_t splits[6];
+  const struct {
+    uint64_t entries;
+    uint32_t splits[6];
   } table[] = {
       {1, {1, 1, 1, 1, 1, 1}},        {1000, {1, 1, 1, 1, 1, 1}},
       {1024, {1, 1, 1, 1, 1, 1}},     {1025, {2, 2, 2, 2, 1, 1}},
@@ -77,8 +79,8 @@ static void the_runtime_links_no_companion(void **state) {
   (void)state;
   assert_string_equal(in_both(".build/libkg.a", ".build/libkgkernels.a"), "");
   assert_non_null(strstr(in_both(".build/libkg.a", ".build/libkg.a"), "kg_launch\n"));
-  assert_non_null(strstr(in_both(".build/libkgkernels.a", ".build/libkgkernels.a"),
-                         "kg_gumbel_pick\n"));
+  assert_non_null(
+      strstr(in_both(".build/libkgkernels.a", ".build/libkgkernels.a"), "kg_gumbel_pick\n"));
 }
 
 static void the_kernels_library_has_the_companion_of_every_folder(void **state) {
@@ -100,11 +102,11 @@ static void the_kernels_library_has_the_companion_of_every_folder(void **state) 
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_rows_splits_follow_vocabulary_and_batch),
-    cmocka_unit_test(the_largest_value_wins_and_equal_ones_go_to_the_lowest_index),
-    cmocka_unit_test(a_row_without_a_draw_is_refused_in_words),
-    cmocka_unit_test(the_runtime_links_no_companion),
-    cmocka_unit_test(the_kernels_library_has_the_companion_of_every_folder),
+      cmocka_unit_test(a_rows_splits_follow_vocabulary_and_batch),
+      cmocka_unit_test(the_largest_value_wins_and_equal_ones_go_to_the_lowest_index),
+      cmocka_unit_test(a_row_without_a_draw_is_refused_in_words),
+      cmocka_unit_test(the_runtime_links_no_companion),
+      cmocka_unit_test(the_kernels_library_has_the_companion_of_every_folder),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,9 +74,12 @@ static void done(Ready *r) {
 static void complain(const Ready *r, const Trial *t, const char *device, const char *instance,
                      int number) {
   print_error("%s, case %d, %s: ", instance, number + 1, device);
-  if (t->status != KG_OK) print_error("%s\n", t->message);
-  else if (t->judgement) print_error("%s\n", t->judgement);
-  else if (t->right) print_error("too many elements are a rounding away from the reference\n");
+  if (t->status != KG_OK)
+    print_error("%s\n", t->message);
+  else if (t->judgement)
+    print_error("%s\n", t->judgement);
+  else if (t->right)
+    print_error("too many elements are a rounding away from the reference\n");
   for (int o = 0; o < t->output_count; o++)
     if (t->outputs[o].why)
       print_error("%s: %s\n", r->kernel->args[r->kernel->input_count + o].name, t->outputs[o].why);
@@ -172,7 +175,12 @@ static void fused_xielu_is_right_in_every_dtype_at_32_and_64_lanes(void **state)
 
 /* ---- launches on data of the test's own ------------------------------------------------------ */
 
-typedef struct Data { kg_dtype dtype; int rank; int64_t shape[4]; void *bytes; } Data;
+typedef struct Data {
+  kg_dtype dtype;
+  int rank;
+  int64_t shape[4];
+  void *bytes;
+} Data;
 
 static size_t size_of(const Data *d) {
   size_t n = kg_dtype_bytes(d->dtype);
@@ -209,9 +217,7 @@ static void consts_of(const Ready *r, const int64_t *chosen, int64_t *consts) {
 
 /* ---- fused_add_rms_norm ---------------------------------------------------------------------- */
 
-static Data vector(kg_dtype dtype, int64_t n, void *bytes) {
-  return (Data){dtype, 1, {n}, bytes};
-}
+static Data vector(kg_dtype dtype, int64_t n, void *bytes) { return (Data){dtype, 1, {n}, bytes}; }
 
 static Data matrix(kg_dtype dtype, int64_t rows, int64_t n, void *bytes) {
   return (Data){dtype, 2, {rows, n}, bytes};
@@ -290,10 +296,13 @@ static void the_norm_s_squares_are_added_in_the_graph_s_order(void **state) {
 static void a_zero_of_the_norm_s_product_keeps_its_sign(void **state) {
   (void)state;
   static const kg_dtype dtypes[] = {KG_F32, KG_F16, KG_BF16};
-  static const struct { double x, residual, weight; float bias; bool negative; } products[] = {
-      {-1, 0.5, 0, 0, true},     {1, -0.5, 0, 0, false},   {-1, 0.5, -0.0, 0, false},
-      {1, -0.5, -0.0, 0, true},  {-0.0, -0.0, 2, 0, true}, {-0.0, 0, 2, 0, false},
-      {-0.0, -0.0, -2, 0, false}, {-1, 0.5, -1, 1, true},  {1, -0.5, -1, 1, false}};
+  static const struct {
+    double x, residual, weight;
+    float bias;
+    bool negative;
+  } products[] = {{-1, 0.5, 0, 0, true},      {1, -0.5, 0, 0, false},   {-1, 0.5, -0.0, 0, false},
+                  {1, -0.5, -0.0, 0, true},   {-0.0, -0.0, 2, 0, true}, {-0.0, 0, 2, 0, false},
+                  {-0.0, -0.0, -2, 0, false}, {-1, 0.5, -1, 1, true},   {1, -0.5, -1, 1, false}};
   enum { D = 1030 };
   static unsigned char x[D * 4], residual[D * 4], weight[D * 4], normed[D * 4], sum[D * 4];
   Ready r = ready("", "fused_add_rms_norm");
@@ -326,7 +335,10 @@ static void a_zero_of_the_norm_s_product_keeps_its_sign(void **state) {
 
 /* ---- gumbel_max_sample ----------------------------------------------------------------------- */
 
-typedef struct Drawn { float vals[4 * 64]; uint32_t idxs[4 * 64]; } Drawn;
+typedef struct Drawn {
+  float vals[4 * 64];
+  uint32_t idxs[4 * 64];
+} Drawn;
 
 static void draw(const Ready *r, kg_device *device, const float *logits, int64_t B, int64_t V,
                  int64_t S, uint32_t *key, float temp, Drawn *out) {
@@ -382,11 +394,20 @@ static void a_draw_does_not_depend_on_the_splits_nor_on_the_width(void **state) 
 
 static void the_kernels_noise_is_the_tables(void **state) {
   (void)state;
-  static const struct { uint32_t key[2]; int64_t i, row; double noise; } table[] = {
-    {{0, 0}, 0, 0, 0.084820},         {{0, 0}, 5, 0, -0.015735},       {{0, 0}, 1023, 3, 0.090278},
-    {{1, 2}, 0, 0, -1.341014},        {{1, 2}, 5, 0, 1.017537},        {{1, 2}, 1023, 3, 0.479972},
-    {{0x12345678, 0x9abcdef0}, 0, 0, -1.534452}, {{0x12345678, 0x9abcdef0}, 5, 0, -0.153233},
-    {{0x12345678, 0x9abcdef0}, 1023, 3, -0.756208},
+  static const struct {
+    uint32_t key[2];
+    int64_t i, row;
+    double noise;
+  } table[] = {
+      {{0, 0}, 0, 0, 0.084820},
+      {{0, 0}, 5, 0, -0.015735},
+      {{0, 0}, 1023, 3, 0.090278},
+      {{1, 2}, 0, 0, -1.341014},
+      {{1, 2}, 5, 0, 1.017537},
+      {{1, 2}, 1023, 3, 0.479972},
+      {{0x12345678, 0x9abcdef0}, 0, 0, -1.534452},
+      {{0x12345678, 0x9abcdef0}, 5, 0, -0.153233},
+      {{0x12345678, 0x9abcdef0}, 1023, 3, -0.756208},
   };
   static float logits[4 * 1024];
   static Drawn out;
@@ -601,7 +622,7 @@ static void faults_in_the_draw_make_its_cases_fail(void **state) {
   static const char body[] = "kernels/gumbel_max_sample/gumbel_max_sample.kc";
   fault_is_caught(k, body, "{at / 4, 0, row, 0}", "{at, 0, row, 0}");
   fault_is_caught(k, body, "c1 > best && at + 1 < V",
-                  "c1 >= best && at + 1 < V"); /* ties to the higher index */
+                  "c1 >= best && at + 1 < V");                      /* ties to the higher index */
   fault_is_caught(k, body, "c2 > best && at + 2 < V", "c2 > best"); /* an entry past the row */
   fault_is_caught(k, "lib/philox.kc", "hi0 ^ c.w ^ key1", "hi0 ^ c.w ^ key0");
   fault_is_caught(k, body, "temp > 0 ? winner.value : NOT_A_NUMBER", "winner.value");
@@ -619,21 +640,21 @@ static void faults_in_the_activation_make_its_cases_fail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(fused_add_rms_norm_is_right_in_every_dtype_combination_at_32_and_64_lanes),
-    cmocka_unit_test(fused_rope_qk_append_is_right_in_every_dtype_at_32_and_64_lanes),
-    cmocka_unit_test(gumbel_max_sample_is_right_in_every_dtype_at_32_and_64_lanes),
-    cmocka_unit_test(fused_xielu_is_right_in_every_dtype_at_32_and_64_lanes),
-    cmocka_unit_test(the_norm_s_squares_are_added_in_the_graph_s_order),
-    cmocka_unit_test(a_zero_of_the_norm_s_product_keeps_its_sign),
-    cmocka_unit_test(a_draw_does_not_depend_on_the_splits_nor_on_the_width),
-    cmocka_unit_test(the_kernels_noise_is_the_tables),
-    cmocka_unit_test(every_bit_pattern_of_v_and_of_the_tail_is_copied),
-    cmocka_unit_test(the_second_output_fuses_the_product_that_the_graph_fuses),
-    cmocka_unit_test(a_position_past_the_last_is_refused),
-    cmocka_unit_test(faults_in_the_norm_make_its_cases_fail),
-    cmocka_unit_test(faults_in_the_rotation_make_its_cases_fail),
-    cmocka_unit_test(faults_in_the_draw_make_its_cases_fail),
-    cmocka_unit_test(faults_in_the_activation_make_its_cases_fail),
+      cmocka_unit_test(fused_add_rms_norm_is_right_in_every_dtype_combination_at_32_and_64_lanes),
+      cmocka_unit_test(fused_rope_qk_append_is_right_in_every_dtype_at_32_and_64_lanes),
+      cmocka_unit_test(gumbel_max_sample_is_right_in_every_dtype_at_32_and_64_lanes),
+      cmocka_unit_test(fused_xielu_is_right_in_every_dtype_at_32_and_64_lanes),
+      cmocka_unit_test(the_norm_s_squares_are_added_in_the_graph_s_order),
+      cmocka_unit_test(a_zero_of_the_norm_s_product_keeps_its_sign),
+      cmocka_unit_test(a_draw_does_not_depend_on_the_splits_nor_on_the_width),
+      cmocka_unit_test(the_kernels_noise_is_the_tables),
+      cmocka_unit_test(every_bit_pattern_of_v_and_of_the_tail_is_copied),
+      cmocka_unit_test(the_second_output_fuses_the_product_that_the_graph_fuses),
+      cmocka_unit_test(a_position_past_the_last_is_refused),
+      cmocka_unit_test(faults_in_the_norm_make_its_cases_fail),
+      cmocka_unit_test(faults_in_the_rotation_make_its_cases_fail),
+      cmocka_unit_test(faults_in_the_draw_make_its_cases_fail),
+      cmocka_unit_test(faults_in_the_activation_make_its_cases_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

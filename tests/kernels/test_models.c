@@ -17,7 +17,10 @@
 
 /* ---- files in memory ------------------------------------------------------------------------ */
 
-typedef struct bytes { uint8_t data[4096]; size_t count; } bytes;
+typedef struct bytes {
+  uint8_t data[4096];
+  size_t count;
+} bytes;
 
 static void number(bytes *b, uint64_t value, size_t size) {
   for (size_t i = 0; i < size; i++) b->data[b->count++] = (uint8_t)(value >> 8 * i);
@@ -54,8 +57,9 @@ static void header(bytes *b, uint64_t tensors, uint64_t values) {
 }
 
 /* Where parts of small_file are, for those who damage it. */
-typedef struct places { size_t first_key, kind, words, first_tensor, rank, columns, dtype, offset,
-                               data; } places;
+typedef struct places {
+  size_t first_key, kind, words, first_tensor, rank, columns, dtype, offset, data;
+} places;
 
 /* Six values; a matrix "w" of 2 rows of 32 in Q4_1, and "g" of 4 numbers in F32. */
 static places small_file(bytes *b) {
@@ -236,7 +240,12 @@ static void damage_is_told_by_what_is_wrong_with_it(void **state) {
   (void)state;
   bytes b;
   places p = small_file(&b);
-  const struct { size_t at; uint64_t value; size_t size; const char *why; } faults[] = {
+  const struct {
+    size_t at;
+    uint64_t value;
+    size_t size;
+    const char *why;
+  } faults[] = {
       {0, 'g', 1, "this is no GGUF file"},
       {4, 1, 4, "version is not 2 or 3"},
       {4, 0x03000000, 4, "big-endian"},
@@ -283,8 +292,7 @@ static void any_one_byte_changed_is_read_or_refused_but_never_passed_the_end(voi
       if (gguf_read("made", other.data, b.count, &file, &error) != KG_OK) continue;
       for (size_t i = 0; i < file.tensor_count; i++) {
         assert_true(file.tensors[i].data >= other.data);
-        assert_true(file.tensors[i].bytes <=
-                    (size_t)(other.data + b.count - file.tensors[i].data));
+        assert_true(file.tensors[i].bytes <= (size_t)(other.data + b.count - file.tensors[i].data));
       }
       gguf_close(&file);
     }
@@ -336,7 +344,7 @@ static void words_are_cut_as_the_model_learnt_them(void **state) {
   cut_as("a 1 23 b", "a| |1| |2|3| b"); /* each digit for itself, and no space with it */
   cut_as("x = y+1;", "x| =| y|+|1|;");
   cut_as("a  b   c", "a| | b|  | c"); /* the last space is the next word's */
-  cut_as("a  1", "a|  |1"); /* a digit takes none */
+  cut_as("a  1", "a|  |1");           /* a digit takes none */
   cut_as("end  ", "end|  ");
   cut_as("\n\tx", "\n|\t|x");
   cut_as("caf\xc3\xa9 \xe2\x80\x94 ok", "caf\xc3\xa9| \xe2\x80\x94| ok");
@@ -350,8 +358,7 @@ static void words_are_cut_as_the_model_learnt_them(void **state) {
 
 /* The 256 bytes, then what merges make, then a control token. */
 enum { BYTES = 256, LO = BYTES, LOW, ER, LOWER, SPACE_LOW, OO, STOP, TOKENS, MERGES = 6 };
-static const char *const made[] = {"lo", "low", "er", "lower", "\xc4\xa0low", "oo",
-                                   "<|im_end|>"};
+static const char *const made[] = {"lo", "low", "er", "lower", "\xc4\xa0low", "oo", "<|im_end|>"};
 static const char *const merges[] = {"l o", "lo w", "e r", "low er", "\xc4\xa0 low", "o o"};
 
 typedef struct vocabulary {
@@ -406,7 +413,7 @@ static void pairs_are_joined_in_the_order_of_the_merges(void **state) {
   encodes(t, " lower", (const uint32_t[]){' ', LOWER}, 2);
   encodes(t, "lol", (const uint32_t[]){LO, 'l'}, 2);
   encodes(t, "erlower", (const uint32_t[]){ER, LOWER}, 2);
-  encodes(t, "ooo", (const uint32_t[]){OO, 'o'}, 2); /* of equal pairs the first */
+  encodes(t, "ooo", (const uint32_t[]){OO, 'o'}, 2);       /* of equal pairs the first */
   encodes(t, "lo1w", (const uint32_t[]){LO, '1', 'w'}, 3); /* never across words */
   tokenizer_free(t);
 }

@@ -35,8 +35,7 @@ static void codes_are_a_stream_of_bits_with_the_low_ones_first(void **state) {
   const uint8_t six[16] = {1, 2, 33, 63, 1, 2, 33, 63, 1, 2, 33, 63, 1, 2, 33, 63};
   assert_int_equal(kg_quant_pack(six, 1, 16, 6, words, NULL), KG_OK);
   const uint8_t bytes[12] = {129, 16, 254, 129, 16, 254, 129, 16, 254, 129, 16, 254};
-  for (size_t i = 0; i < 12; i++)
-    assert_int_equal(words[i / 4] >> (8 * (i % 4)) & 255, bytes[i]);
+  for (size_t i = 0; i < 12; i++) assert_int_equal(words[i / 4] >> (8 * (i % 4)) & 255, bytes[i]);
 }
 
 static void every_code_comes_back_in_every_place(void **state) {
@@ -153,9 +152,8 @@ static void ternary_rows_interleave_by_quarters(void **state) {
   assert_int_equal(kg_bitnet_pack(weights, 16, 3, packed, &error), KG_BAD_ARGUMENT);
   assert_string_equal(error.message, "kg_bitnet_pack: 2 at row 2, column 1 is not -1, 0 or 1");
   assert_int_equal(kg_bitnet_pack(weights, 6, 3, packed, &error), KG_BAD_ARGUMENT);
-  assert_string_equal(
-      error.message,
-      "kg_bitnet_pack: 6 rows are not four quarters: a byte has one row of each");
+  assert_string_equal(error.message,
+                      "kg_bitnet_pack: 6 rows are not four quarters: a byte has one row of each");
   packed[0] = 3;
   assert_int_equal(kg_bitnet_unpack(packed, 4, 1, back, &error), KG_BAD_ARGUMENT);
   assert_string_equal(error.message,
@@ -281,10 +279,12 @@ static void every_batch_of_bitlinears_has_a_grid_on_each_backend(void **state) {
   const Kernel *specified = library_kernel(l, o.only, &number);
   assert_non_null(specified);
   const kg_kernel *k = &specified->model;
-  const struct { int64_t batch, quarter; bool allowed; } calls[] = {
-      {1, 1, true},          {65535, 640, true},         {65536, 640, true},
-      {2147483647, 1, true}, {1, 134217726, true},       {2147483647, 134217726, true},
-      {2147483648, 1, false}, {1, 134217727, false}};
+  const struct {
+    int64_t batch, quarter;
+    bool allowed;
+  } calls[] = {{1, 1, true},           {65535, 640, true},   {65536, 640, true},
+               {2147483647, 1, true},  {1, 134217726, true}, {2147483647, 134217726, true},
+               {2147483648, 1, false}, {1, 134217727, false}};
   for (size_t i = 0; i < COUNT(calls); i++) {
     kg_values values = {.known = UINT64_MAX};
     const int64_t dims[] = {calls[i].batch, 4, calls[i].quarter};
@@ -404,8 +404,10 @@ static void launch_mixture(kg_device *device, const Mixture *m, int64_t slots, b
 
 static void a_token_through_its_experts_equals_the_dense_mixture(void **state) {
   (void)state;
-  const struct { int width, down_width; bool geglu; } kinds[] = {
-      {4, 4, false}, {4, 6, true}, {8, 8, false}, {8, 6, true}};
+  const struct {
+    int width, down_width;
+    bool geglu;
+  } kinds[] = {{4, 4, false}, {4, 6, true}, {8, 8, false}, {8, 6, true}};
   for (size_t d = 0; d < COUNT(devices); d++) {
     kg_device *device = device_of(devices[d]);
     for (size_t i = 0; i < COUNT(kinds); i++) {
@@ -450,13 +452,15 @@ static void an_experts_bits_depend_neither_on_its_slot_nor_on_the_run(void **sta
 static void a_group_that_does_not_fit_is_refused(void **state) {
   (void)state;
   kg_device *device = device_of("simt32");
-  kg_tensor t[] = {tensor(device, KG_F32, NULL, 1, 64, 0, 0),
-                   tensor(device, KG_U32, NULL, 1, 1, 0, 0),
-                   tensor(device, KG_U32, NULL, 3, 1, 2, 8),
-                   tensor(device, KG_F32, NULL, 3, 1, 2, 2),
-                   tensor(device, KG_F32, NULL, 3, 1, 2, 2),
-                   tensor(device, KG_F32, NULL, 2, 1, 2, 0)};
-  const struct { uint32_t group; int64_t bits; kg_status status; } calls[] = {
+  kg_tensor t[] = {
+      tensor(device, KG_F32, NULL, 1, 64, 0, 0), tensor(device, KG_U32, NULL, 1, 1, 0, 0),
+      tensor(device, KG_U32, NULL, 3, 1, 2, 8),  tensor(device, KG_F32, NULL, 3, 1, 2, 2),
+      tensor(device, KG_F32, NULL, 3, 1, 2, 2),  tensor(device, KG_F32, NULL, 2, 1, 2, 0)};
+  const struct {
+    uint32_t group;
+    int64_t bits;
+    kg_status status;
+  } calls[] = {
       {0, 4, KG_BAD_SHAPE},       /* no groups */
       {64, 4, KG_BAD_SHAPE},      /* one group: the scales are of two */
       {32, 8, KG_BAD_SHAPE},      /* the words are of 4 bits */
@@ -476,17 +480,17 @@ static void a_group_that_does_not_fit_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(codes_are_a_stream_of_bits_with_the_low_ones_first),
-    cmocka_unit_test(every_code_comes_back_in_every_place),
-    cmocka_unit_test(quantised_weights_are_within_a_scale_and_keep_zero_and_the_farthest),
-    cmocka_unit_test(what_cannot_be_packed_is_refused_in_words),
-    cmocka_unit_test(ternary_rows_interleave_by_quarters),
-    cmocka_unit_test(experts_are_added_in_f32_and_rounded_once),
-    cmocka_unit_test(bitnets_worked_example_gives_its_numbers),
-    cmocka_unit_test(every_batch_of_bitlinears_has_a_grid_on_each_backend),
-    cmocka_unit_test(a_token_through_its_experts_equals_the_dense_mixture),
-    cmocka_unit_test(an_experts_bits_depend_neither_on_its_slot_nor_on_the_run),
-    cmocka_unit_test(a_group_that_does_not_fit_is_refused),
+      cmocka_unit_test(codes_are_a_stream_of_bits_with_the_low_ones_first),
+      cmocka_unit_test(every_code_comes_back_in_every_place),
+      cmocka_unit_test(quantised_weights_are_within_a_scale_and_keep_zero_and_the_farthest),
+      cmocka_unit_test(what_cannot_be_packed_is_refused_in_words),
+      cmocka_unit_test(ternary_rows_interleave_by_quarters),
+      cmocka_unit_test(experts_are_added_in_f32_and_rounded_once),
+      cmocka_unit_test(bitnets_worked_example_gives_its_numbers),
+      cmocka_unit_test(every_batch_of_bitlinears_has_a_grid_on_each_backend),
+      cmocka_unit_test(a_token_through_its_experts_equals_the_dense_mixture),
+      cmocka_unit_test(an_experts_bits_depend_neither_on_its_slot_nor_on_the_run),
+      cmocka_unit_test(a_group_that_does_not_fit_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,9 @@
 static void splits_and_geometry_are_the_tables(void **state) {
   (void)state;
   static const uint32_t sharing[] = {1, 2, 4, 6, 7, 8, 16};
-  static const struct { uint32_t D, splits, runs, geometry[7][3]; } table[] = {
+  static const struct {
+    uint32_t D, splits, runs, geometry[7][3];
+  } table[] = {
       {64, 32, 1, {{1, 1, 8}, {2, 1, 8}, {4, 1, 8}, {6, 1, 8}, {7, 1, 8}, {8, 1, 8}, {8, 2, 8}}},
       {128, 32, 1, {{1, 1, 8}, {2, 1, 8}, {4, 1, 8}, {6, 1, 8}, {7, 1, 8}, {8, 1, 4}, {8, 2, 4}}},
       {192, 32, 2, {{1, 1, 8}, {2, 1, 8}, {4, 1, 8}, {3, 2, 8}, {1, 7, 8}, {4, 2, 8}, {4, 4, 8}}},
@@ -101,10 +103,8 @@ static void a_table_lists_the_pages_that_are_seen_and_no_other(void **state) {
   (void)state;
   const kg_paged_request requests[] = {
       {first_rows, 6, 10, 9}, /* pages 2 to 4 of 4 tokens: 10, 11 | 12 to 15 | 16 to 18 */
-      {NULL, 0, 0, 0},
-      {second_rows, 3, 4, 8}, /* two whole pages, the same one twice */
-      {first_rows, 6, 3, -1},
-      {first_rows, 6, 3, 1}, /* the last token of page 0 */
+      {NULL, 0, 0, 0},        {second_rows, 3, 4, 8}, /* two whole pages, the same one twice */
+      {first_rows, 6, 3, -1}, {first_rows, 6, 3, 1},  /* the last token of page 0 */
   };
   const int32_t indices[] = {7, 8, 9, 8, 8, 3}, indptr[] = {0, 3, 3, 5, 5, 6};
   const int32_t last[] = {3, 0, 4, 0, 4}, first[] = {2, 0, 0, 0, 3}, lens[] = {9, 0, 8, 0, 1};
@@ -124,16 +124,24 @@ static void a_table_lists_the_pages_that_are_seen_and_no_other(void **state) {
 
 static void a_window_without_its_pages_is_refused_in_words(void **state) {
   (void)state;
-  static const struct { kg_paged_request request; uint32_t page; const char *message; } bad[] = {
-      {{first_rows, 6, 4, 1}, 4,
+  static const struct {
+    kg_paged_request request;
+    uint32_t page;
+    const char *message;
+  } bad[] = {
+      {{first_rows, 6, 4, 1},
+       4,
        "kg_page_table_make: request 1 sees page 1, which has no physical row: was it written?"},
-      {{first_rows, 6, 20, 5}, 4,
+      {{first_rows, 6, 20, 5},
+       4,
        "kg_page_table_make: request 1 sees tokens 20 to 24, but its block table ends at page 6 of "
        "4 tokens"},
-      {{first_rows, 6, INT32_MAX, INT32_MAX}, 4,
+      {{first_rows, 6, INT32_MAX, INT32_MAX},
+       4,
        "kg_page_table_make: request 1 sees tokens 2147483647 to 4294967293, but its block table "
        "ends at page 6 of 4 tokens"},
-      {{first_rows, 6, -1, 2}, 4,
+      {{first_rows, 6, -1, 2},
+       4,
        "kg_page_table_make: request 1 begins at token -1, before its first"},
       {{NULL, 6, 0, 2}, 4, "kg_page_table_make: request 1 has no block table"},
       {{first_rows, 6, 0, 2}, 0, "kg_page_table_make: pages of 0 tokens; 1 to 65536 is expected"},
@@ -152,7 +160,11 @@ static void a_table_from_elsewhere_is_checked_whole(void **state) {
   (void)state;
   /* one number of a good table (two requests, pages of 4) replaced by another */
   enum { INDPTR, INDICES, LAST, FIRST, LENS };
-  static const struct { int array, at; int32_t value; const char *message; } bad[] = {
+  static const struct {
+    int array, at;
+    int32_t value;
+    const char *message;
+  } bad[] = {
       {INDPTR, 0, 1, "page table: indptr starts at 1; 0 is expected"},
       {INDPTR, 2, 2, "page table: request 1 has -1 pages: indptr falls from 3 to 2"},
       {INDPTR, 3, 4, "page table: request 2 has 0 tokens in its last page; 1 to 4 is expected"},
@@ -282,10 +294,10 @@ static void a_sparse_table_lists_the_live_rows_of_the_selected_blocks(void **sta
   (void)state;
   /* blocks of 8 of two sequences' two heads */
   static const int32_t blocks[] = {4, 0, -1, -1, -1, -1, 2, 0, -1, 1, -1, 2};
-  const int32_t indices[] = {32, 33, 34, 35, 36, 37, 38, 39, 0, 1, 2, 3, 4, 5, 6, 7,
-                             96, 97, 98, 99, 100, 101, 102, 85, 86, 87, /* 16 to 22, 5 to 7 */
-                             128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141,
-                             142};
+  const int32_t indices[] = {
+      32,  33,  34,  35,  36,  37,  38,  39,  0,   1,   2,   3,   4,   5,   6,
+      7,   96,  97,  98,  99,  100, 101, 102, 85,  86,  87, /* 16 to 22, 5 to 7 */
+      128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142};
   const int32_t indptr[] = {0, 16, 16, 26, 41}, lens[] = {16, 0, 10, 15}, last[] = {1, 0, 1, 1};
   kg_page_table t;
   const kg_sparse_selection s = {blocks, 3, 8};
@@ -321,29 +333,59 @@ static void a_selection_that_the_cache_does_not_have_is_refused_in_words(void **
     kg_status status;
     const char *message;
   } bad[] = {
-      {5, 8, {2, 2, 40, some_starts, some_ends}, KG_BAD_ARGUMENT,
+      {5,
+       8,
+       {2, 2, 40, some_starts, some_ends},
+       KG_BAD_ARGUMENT,
        "kg_sparse_table_make: head 1 of sequence 1 selects block 5 of 8 rows, of which none is "
        "live"},
-      {INT32_MAX, UINT32_MAX, {2, 2, 40, some_starts, some_ends}, KG_BAD_ARGUMENT,
+      {INT32_MAX,
+       UINT32_MAX,
+       {2, 2, 40, some_starts, some_ends},
+       KG_BAD_ARGUMENT,
        "kg_sparse_table_make: head 1 of sequence 1 selects block 2147483647 of 4294967295 rows, of "
        "which none is live"},
-      {0, 4, {2, 2, 40, some_starts, some_ends}, KG_BAD_ARGUMENT,
+      {0,
+       4,
+       {2, 2, 40, some_starts, some_ends},
+       KG_BAD_ARGUMENT,
        "kg_sparse_table_make: head 1 of sequence 1 selects block 0 of 4 rows, of which none is "
        "live"},
-      {1, 8, {2, 2, 40, some_starts, some_ends}, KG_BAD_ARGUMENT,
+      {1,
+       8,
+       {2, 2, 40, some_starts, some_ends},
+       KG_BAD_ARGUMENT,
        "kg_sparse_table_make: head 1 of sequence 1 selects block 1 twice"},
-      {2, 0, {2, 2, 40, some_starts, some_ends}, KG_BAD_ARGUMENT,
+      {2,
+       0,
+       {2, 2, 40, some_starts, some_ends},
+       KG_BAD_ARGUMENT,
        "kg_sparse_table_make: a block needs at least one row"},
-      {2, 8, {2, 2, 40, some_starts, after}, KG_BAD_ARGUMENT,
+      {2,
+       8,
+       {2, 2, 40, some_starts, after},
+       KG_BAD_ARGUMENT,
        "kg_sparse_table_make: sequence 1 has its live rows from 5 up to 41, in a cache of 40"},
-      {2, 8, {2, 2, 40, after, some_ends}, KG_BAD_ARGUMENT,
+      {2,
+       8,
+       {2, 2, 40, after, some_ends},
+       KG_BAD_ARGUMENT,
        "kg_sparse_table_make: sequence 1 has its live rows from 41 up to 23, in a cache of 40"},
-      {2, 8, {2, 2, 40, past, NULL}, KG_BAD_ARGUMENT,
+      {2,
+       8,
+       {2, 2, 40, past, NULL},
+       KG_BAD_ARGUMENT,
        "kg_sparse_table_make: starts, ends and blocks must not be null"},
-      {2, 8, {2, 2, 536870912, some_starts, some_ends}, KG_TOO_LARGE,
+      {2,
+       8,
+       {2, 2, 536870912, some_starts, some_ends},
+       KG_TOO_LARGE,
        "kg_sparse_table_make: a cache of 2 sequences, 2 heads and 536870912 rows; an i32 counts "
        "2147483647 rows"},
-      {2, 8, {2, 2, -1, some_starts, some_ends}, KG_BAD_ARGUMENT,
+      {2,
+       8,
+       {2, 2, -1, some_starts, some_ends},
+       KG_BAD_ARGUMENT,
        "kg_sparse_table_make: a cache of 2 sequences, 2 heads and -1 rows; an i32 counts "
        "2147483647 rows"},
   };
@@ -380,26 +422,30 @@ static void an_mla_plan_cuts_into_128_rows_or_more_up_to_the_target(void **state
     uint32_t heads, target, chunks;
     uint64_t rows, each;
   } table[] = {
-      {1, 16, 512, 32, 4096, 128},     {1, 16, 512, 31, 4095, 133},
-      {1, 128, 512, 4, 100000, 25000}, {4, 128, 512, 1, 100000, 100000},
+      {1, 16, 512, 32, 4096, 128},
+      {1, 16, 512, 31, 4095, 133},
+      {1, 128, 512, 4, 100000, 25000},
+      {4, 128, 512, 1, 100000, 100000},
       {1, 100, 512, 6, 100000, 16667}, /* 5.12 rounded up */
-      {1, 1, 512, 1, 1, 1},            {1, 1, 512, 1, 127, 127},
-      {1, 1, 512, 1, 255, 255},        {1, 1, 512, 2, 256, 128},
-      {1, 1, 200, 199, 25601, 129},    /* the last of 200 would have none */
-      {3, 40, 64, 1, 5000, 5000},      {1, 1, 0, 1, 100000, 100000},
+      {1, 1, 512, 1, 1, 1},
+      {1, 1, 512, 1, 127, 127},
+      {1, 1, 512, 1, 255, 255},
+      {1, 1, 512, 2, 256, 128},
+      {1, 1, 200, 199, 25601, 129}, /* the last of 200 would have none */
+      {3, 40, 64, 1, 5000, 5000},
+      {1, 1, 0, 1, 100000, 100000},
       {1, 1, UINT32_MAX, 8, 1024, 128},
   };
   for (int i = 0; i < COUNT(table); i++) {
     kg_mla_plan p;
-    assert_int_equal(kg_mla_plan_make(table[i].batch, table[i].heads, table[i].rows,
-                                      table[i].target, &p, NULL),
-                     KG_OK);
+    assert_int_equal(
+        kg_mla_plan_make(table[i].batch, table[i].heads, table[i].rows, table[i].target, &p, NULL),
+        KG_OK);
     assert_int_equal(p.chunks, table[i].chunks);
     assert_int_equal(p.chunk_rows, table[i].each);
     assert_int_equal(p.merge, table[i].chunks > 1);
     assert_int_equal(p.batch, table[i].batch);
-    for (size_t b = 0; b <= p.batch; b++)
-      assert_int_equal(p.o_indptr[b], (int32_t)(b * p.chunks));
+    for (size_t b = 0; b <= p.batch; b++) assert_int_equal(p.o_indptr[b], (int32_t)(b * p.chunks));
     kg_mla_plan_free(&p);
     assert_null(p.o_indptr);
   }
@@ -421,7 +467,11 @@ static void every_chunk_of_an_mla_plan_has_rows_and_all_but_the_last_128(void **
 static void an_mla_plan_of_nothing_or_too_much_is_refused_in_words(void **state) {
   (void)state;
   static const struct {
-    size_t batch; uint32_t heads; uint64_t rows; uint32_t target; kg_status status;
+    size_t batch;
+    uint32_t heads;
+    uint64_t rows;
+    uint32_t target;
+    kg_status status;
     const char *message;
   } bad[] = {
       {1, 0, 9, 1, KG_BAD_ARGUMENT, "kg_mla_plan_make: heads must be above 0"},
@@ -437,9 +487,9 @@ static void an_mla_plan_of_nothing_or_too_much_is_refused_in_words(void **state)
   for (int i = 0; i < COUNT(bad); i++) {
     kg_mla_plan p;
     kg_error error;
-    assert_int_equal(kg_mla_plan_make(bad[i].batch, bad[i].heads, bad[i].rows, bad[i].target, &p,
-                                      &error),
-                     bad[i].status);
+    assert_int_equal(
+        kg_mla_plan_make(bad[i].batch, bad[i].heads, bad[i].rows, bad[i].target, &p, &error),
+        bad[i].status);
     assert_string_equal(error.message, bad[i].message);
     assert_null(p.o_indptr);
   }
@@ -544,14 +594,21 @@ static Data pool_of(World *w, float *from, kg_dtype KV) {
   return rounded;
 }
 
-typedef struct Parts { int64_t chunks; float v[CHUNKS * HQ * D], lse[CHUNKS * HQ]; } Parts;
+typedef struct Parts {
+  int64_t chunks;
+  float v[CHUNKS * HQ * D], lse[CHUNKS * HQ];
+} Parts;
 
 static void run_one(World *w, int device, kg_dtype KV, const kg_page_table *t, uint32_t splits,
                     float *out) {
   const int64_t pages = (int64_t)t->index_count;
-  const Data data[] = {{KG_F32, 4, {B, HQ, 1, D}, w->q}, pool_of(w, w->k, KV), pool_of(w, w->v, KV),
-                       {KG_I32, 1, {pages}, t->indices}, {KG_I32, 1, {B + 1}, t->indptr},
-                       {KG_I32, 1, {B}, t->first_page_offset}, {KG_I32, 1, {B}, t->seq_lens},
+  const Data data[] = {{KG_F32, 4, {B, HQ, 1, D}, w->q},
+                       pool_of(w, w->k, KV),
+                       pool_of(w, w->v, KV),
+                       {KG_I32, 1, {pages}, t->indices},
+                       {KG_I32, 1, {B + 1}, t->indptr},
+                       {KG_I32, 1, {B}, t->first_page_offset},
+                       {KG_I32, 1, {B}, t->seq_lens},
                        {KG_F32, 4, {B, HQ, 1, D}, out}};
   const kg_scalar scalars[] = {{.f32 = 0.125f}, {.u32 = splits}};
   const int64_t chosen[] = {kg_paged_threads(D)};
@@ -564,11 +621,17 @@ static void run_partial(World *w, int device, kg_dtype KV, const kg_page_table *
   kg_paged_geometry g;
   assert_int_equal(kg_paged_v2_geometry(D, HQ, HKV, &g, NULL), KG_OK);
   assert_true(N <= CHUNKS);
-  const Data data[] = {{KG_F32, 4, {B, HQ, 1, D}, w->q}, pool_of(w, w->k, KV), pool_of(w, w->v, KV),
-                       {KG_I32, 1, {pages}, t->indices}, {KG_I32, 1, {B + 1}, t->indptr},
-                       {KG_I32, 1, {B}, t->last_page_len}, {KG_I32, 1, {B}, t->first_page_offset},
-                       {KG_I32, 1, {N}, p->request_indices}, {KG_I32, 1, {N}, p->kv_tile_indices},
-                       {KG_F32, 3, {N, HQ, D}, parts->v}, {KG_F32, 2, {N, HQ}, parts->lse}};
+  const Data data[] = {{KG_F32, 4, {B, HQ, 1, D}, w->q},
+                       pool_of(w, w->k, KV),
+                       pool_of(w, w->v, KV),
+                       {KG_I32, 1, {pages}, t->indices},
+                       {KG_I32, 1, {B + 1}, t->indptr},
+                       {KG_I32, 1, {B}, t->last_page_len},
+                       {KG_I32, 1, {B}, t->first_page_offset},
+                       {KG_I32, 1, {N}, p->request_indices},
+                       {KG_I32, 1, {N}, p->kv_tile_indices},
+                       {KG_F32, 3, {N, HQ, D}, parts->v},
+                       {KG_F32, 2, {N, HQ}, parts->lse}};
   const kg_scalar scalars[] = {
       {.u32 = p->pages_per_chunk}, {.f32 = 0.125f}, {.u32 = g.heads}, {.u32 = g.teams}};
   const int64_t chosen[] = {g.runs};
@@ -578,9 +641,11 @@ static void run_partial(World *w, int device, kg_dtype KV, const kg_page_table *
 static void run_merge(World *w, int device, Parts *from, int32_t *o_indptr, int64_t M, Parts *to) {
   const int64_t N = from->chunks;
   to->chunks = M;
-  const Data data[] = {{KG_F32, 3, {N, HQ, D}, from->v}, {KG_F32, 2, {N, HQ}, from->lse},
+  const Data data[] = {{KG_F32, 3, {N, HQ, D}, from->v},
+                       {KG_F32, 2, {N, HQ}, from->lse},
                        {KG_I32, 1, {M + 1}, o_indptr},
-                       {KG_F32, 3, {M, HQ, D}, to->v}, {KG_F32, 2, {M, HQ}, to->lse}};
+                       {KG_F32, 3, {M, HQ, D}, to->v},
+                       {KG_F32, 2, {M, HQ}, to->lse}};
   launch_well(&w->merge, w->merge.device[device], data, NULL, NULL);
 }
 
@@ -627,8 +692,10 @@ static void every_chunk_size_gives_the_answer_and_so_does_one_launch(void **stat
 
 static void f32_pools_are_right_again_after_f16_and_bf16_ones(void **state) {
   (void)state;
-  static const struct { kg_dtype KV; double most; } runs[] = {
-      {KG_F16, 3e-2}, {KG_F32, 1e-5}, {KG_BF16, 3e-2}, {KG_F16, 3e-2}, {KG_F32, 1e-5}};
+  static const struct {
+    kg_dtype KV;
+    double most;
+  } runs[] = {{KG_F16, 3e-2}, {KG_F32, 1e-5}, {KG_BF16, 3e-2}, {KG_F16, 3e-2}, {KG_F32, 1e-5}};
   static Parts parts, joined;
   static float out[OUT];
   World *w = world("");
@@ -740,17 +807,13 @@ static void sparse_decode_attends_to_the_selected_rows_of_the_cache_as_it_stands
   assert_int_equal(kg_paged_v2_geometry(WIDE, SHARING, 1, &g, NULL), KG_OK);
   assert_true(p.chunks <= MOST);
   const int64_t N = (int64_t)p.chunks;
-  const Data data[] = {{KG_F32, 4, {R, SHARING, 1, WIDE}, q},
-                       {KG_F32, 4, {R * ROWS, 1, 1, WIDE}, k},
-                       {KG_F32, 4, {R * ROWS, 1, 1, WIDE}, v},
-                       {KG_I32, 1, {(int64_t)t.index_count}, t.indices},
-                       {KG_I32, 1, {R + 1}, t.indptr},
-                       {KG_I32, 1, {R}, t.last_page_len},
-                       {KG_I32, 1, {R}, t.first_page_offset},
-                       {KG_I32, 1, {N}, p.request_indices},
-                       {KG_I32, 1, {N}, p.kv_tile_indices},
-                       {KG_F32, 3, {N, SHARING, WIDE}, parts},
-                       {KG_F32, 2, {N, SHARING}, lse}};
+  const Data data[] = {
+      {KG_F32, 4, {R, SHARING, 1, WIDE}, q},  {KG_F32, 4, {R * ROWS, 1, 1, WIDE}, k},
+      {KG_F32, 4, {R * ROWS, 1, 1, WIDE}, v}, {KG_I32, 1, {(int64_t)t.index_count}, t.indices},
+      {KG_I32, 1, {R + 1}, t.indptr},         {KG_I32, 1, {R}, t.last_page_len},
+      {KG_I32, 1, {R}, t.first_page_offset},  {KG_I32, 1, {N}, p.request_indices},
+      {KG_I32, 1, {N}, p.kv_tile_indices},    {KG_F32, 3, {N, SHARING, WIDE}, parts},
+      {KG_F32, 2, {N, SHARING}, lse}};
   const kg_scalar scalars[] = {
       {.u32 = p.pages_per_chunk}, {.f32 = 0.125f}, {.u32 = g.heads}, {.u32 = g.teams}};
   const int64_t chosen[] = {g.runs};
@@ -799,15 +862,19 @@ static void latent_chunks_are_joined_to_the_attention_over_all_rows(void **state
             row[d] += weight * (double)ckv[(b * LATENT + t) * RANK + d];
         }
         for (int d = 0; d < RANK; d++) {
-          if (c < 0) want[(b * NH + h) * RANK + d] = row[d] / sum;
-          else parts[part * RANK + d] = (float)(row[d] / sum);
+          if (c < 0)
+            want[(b * NH + h) * RANK + d] = row[d] / sum;
+          else
+            parts[part * RANK + d] = (float)(row[d] / sum);
         }
         if (c >= 0) lse[part] = (float)log2(sum);
       }
   const int64_t N = BATCH * (int64_t)p.chunks;
-  const Data data[] = {{KG_F32, 3, {N, NH, RANK}, parts}, {KG_F32, 2, {N, NH}, lse},
+  const Data data[] = {{KG_F32, 3, {N, NH, RANK}, parts},
+                       {KG_F32, 2, {N, NH}, lse},
                        {KG_I32, 1, {BATCH + 1}, p.o_indptr},
-                       {KG_F32, 3, {BATCH, NH, RANK}, out}, {KG_F32, 2, {BATCH, NH}, out_lse}};
+                       {KG_F32, 3, {BATCH, NH, RANK}, out},
+                       {KG_F32, 2, {BATCH, NH}, out_lse}};
   Ready merge = ready("", "paged_merge", WIDTHS);
   for (int d = 0; d < WIDTHS; d++) {
     launch_well(&merge, merge.device[d], data, NULL, NULL);
@@ -849,9 +916,17 @@ static double far_error(const char *folder, uint16_t *pool) {
   const kg_tensor ends = kg_tensor_of(NULL, indptr, KG_I32, 1, two);
   const kg_tensor none = kg_tensor_of(NULL, zero, KG_I32, 1, one);
   const kg_tensor nine = kg_tensor_of(NULL, len, KG_I32, 1, one);
-  const kg_tensor first[] = {tq, kv, kv, page, ends, none, nine,
-                             kg_tensor_of(NULL, out, KG_F32, 4, q_shape)};
-  const kg_tensor second[] = {tq, kv, kv, page, ends, nine, none, none, none,
+  const kg_tensor first[] = {tq,   kv,   kv,   page,
+                             ends, none, nine, kg_tensor_of(NULL, out, KG_F32, 4, q_shape)};
+  const kg_tensor second[] = {tq,
+                              kv,
+                              kv,
+                              page,
+                              ends,
+                              nine,
+                              none,
+                              none,
+                              none,
                               kg_tensor_of(NULL, out, KG_F32, 3, v_shape),
                               kg_tensor_of(NULL, lse, KG_F32, 2, lse_shape)};
   const kg_scalar first_scalars[] = {{.f32 = 1}, {.u32 = 32}};
@@ -862,8 +937,8 @@ static double far_error(const char *folder, uint16_t *pool) {
     Ready r = ready(folder, v2 ? "paged_v2_partial" : "paged_attention", WIDTHS);
     int64_t consts[MAX_CONSTS];
     for (int i = 0; i < r.kernel->const_count; i++) consts[i] = r.kernel->consts[i].values[0];
-    const kg_call call = {&r.kernel->model, v2 ? second : first, v2 ? second_scalars : first_scalars,
-                          consts};
+    const kg_call call = {&r.kernel->model, v2 ? second : first,
+                          v2 ? second_scalars : first_scalars, consts};
     kg_device *device = r.device[run / 2];
     if (kg_launch(device, &call) != KG_OK) fail_msg("%s", kg_device_message(device));
     assert_int_equal(kg_device_synchronize(device), KG_OK);
@@ -874,8 +949,8 @@ static double far_error(const char *folder, uint16_t *pool) {
   return worst;
 }
 
-static void rows_past_2_to_the_32_elements_are_found_and_a_32_bit_offset_is_not_good_enough(
-    void **state) {
+static void
+rows_past_2_to_the_32_elements_are_found_and_a_32_bit_offset_is_not_good_enough(void **state) {
   (void)state;
   size_t bytes;
   uint16_t *pool = far_pool(&bytes);
@@ -903,11 +978,10 @@ static void a_merge_of_2_to_the_32_elements_is_refused(void **state) {
                        (void *)((uintptr_t)5 << 40)};
   const int64_t v[] = {1, 256, 1024}, lse[] = {1, 256}, o[] = {16385}, out[] = {16384, 256, 1024},
                 out_lse[] = {16384, 256};
-  const kg_tensor tensors[] = {kg_tensor_of(NULL, far[0], KG_F32, 3, v),
-                               kg_tensor_of(NULL, far[1], KG_F32, 2, lse),
-                               kg_tensor_of(NULL, far[2], KG_I32, 1, o),
-                               kg_tensor_of(NULL, far[3], KG_F32, 3, out),
-                               kg_tensor_of(NULL, far[4], KG_F32, 2, out_lse)};
+  const kg_tensor tensors[] = {
+      kg_tensor_of(NULL, far[0], KG_F32, 3, v), kg_tensor_of(NULL, far[1], KG_F32, 2, lse),
+      kg_tensor_of(NULL, far[2], KG_I32, 1, o), kg_tensor_of(NULL, far[3], KG_F32, 3, out),
+      kg_tensor_of(NULL, far[4], KG_F32, 2, out_lse)};
   const int64_t consts[] = {256};
   const kg_call call = {&r.kernel->model, tensors, NULL, consts};
   assert_int_equal(kg_launch(r.device[0], &call), KG_REQUIRE_FAILED);

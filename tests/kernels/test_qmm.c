@@ -81,8 +81,10 @@ static void a_quantised_weight_is_within_half_a_step_of_its_blocks_scale(void **
       largest = fmaxf(largest, fabsf(weights[j]));
     const double scale = ldexp(1, scales[i / 32] - 127), size = fabs((double)weights[i]) / scale;
     const double off = fabs((double)weights[i] - (double)back[i]) / scale;
-    if (scales[i / 32] > 0) assert_true(largest / scale >= 4 && largest / scale < 8);
-    else assert_true(largest < 0x1p-124f);
+    if (scales[i / 32] > 0)
+      assert_true(largest / scale >= 4 && largest / scale < 8);
+    else
+      assert_true(largest < 0x1p-124f);
     assert_true(off <= (size <= 2 ? 0.25 : size <= 4 ? 0.5 : size < 6 ? 1 : size - 6 + 1e-6));
   }
 }
@@ -117,16 +119,28 @@ static void route_is(kg_gather_qmm call, kg_gather_route route, const char *sent
 
 static void the_expert_batched_route_is_selected_where_it_pays(void **state) {
   (void)state;
-  const kg_gather_qmm granite = {.batch = 4096, .experts = 40, .M = 1, .K = 1536, .dtype = KG_BF16,
-                                 .bits = 4, .group_size = 64, .sorted = true};
+  const kg_gather_qmm granite = {.batch = 4096,
+                                 .experts = 40,
+                                 .M = 1,
+                                 .K = 1536,
+                                 .dtype = KG_BF16,
+                                 .bits = 4,
+                                 .group_size = 64,
+                                 .sorted = true};
   route_is(granite, KG_GATHER_EXPERT_BATCHED,
            "gather_qmm: expert-batched: 4096 sorted rows for 40 experts");
   kg_gather_qmm c = granite;
   c.batch = 64, c.experts = 16, c.dtype = KG_F16, c.bits = 8; /* the least that there may be */
   route_is(c, KG_GATHER_EXPERT_BATCHED,
            "gather_qmm: expert-batched: 64 sorted rows for 16 experts");
-  c = (kg_gather_qmm){.batch = 256, .experts = 64, .M = 1, .K = 2880, .dtype = KG_BF16,
-                      .mxfp4 = true, .group_size = 32, .sorted = true};
+  c = (kg_gather_qmm){.batch = 256,
+                      .experts = 64,
+                      .M = 1,
+                      .K = 2880,
+                      .dtype = KG_BF16,
+                      .mxfp4 = true,
+                      .group_size = 32,
+                      .sorted = true};
   route_is(c, KG_GATHER_EXPERT_BATCHED,
            "gather_qmm: expert-batched: 256 sorted rows for 64 experts");
 
@@ -143,8 +157,7 @@ static void the_expert_batched_route_is_selected_where_it_pays(void **state) {
   c = granite, c.experts = 65;
   route_is(c, KG_GATHER_GENERIC, "gather_qmm: generic: 65 experts, more than 64");
   c = granite, c.batch = 159;
-  route_is(c, KG_GATHER_GENERIC,
-           "gather_qmm: generic: 159 rows for 40 experts, fewer than 4 each");
+  route_is(c, KG_GATHER_GENERIC, "gather_qmm: generic: 159 rows for 40 experts, fewer than 4 each");
 
   c = granite, c.K = 1550;
   route_is(c, KG_GATHER_NONE, "gather_qmm: K must be a multiple of 32");
@@ -180,15 +193,15 @@ static void an_index_view_of_any_rank_comes_down_to_two_strides(void **state) {
   } t[] = {
       {0, {0}, {0}, {0}, {1, 1, 0, 0, 0, 0, 1, 1}},
       {1, {7}, {1}, {0}, {7, 1, 1, 0, 0, 0, 7, 1}},
-      {2, {5, 3}, {3, 1}, {3, 1}, {15, 1, 1, 0, 1, 0, 15, 15}},     /* gathered */
-      {2, {5, 3}, {1, 0}, {3, 1}, {5, 3, 1, 0, 3, 1, 5, 15}},       /* a row of x shared */
-      {2, {5, 3}, {0, 0}, {3, 1}, {15, 1, 0, 0, 1, 0, 1, 15}},      /* one row of x */
-      {2, {5, 3}, {3, 1}, {1, 0}, {5, 3, 3, 1, 1, 0, 15, 5}},       /* an expert shared */
+      {2, {5, 3}, {3, 1}, {3, 1}, {15, 1, 1, 0, 1, 0, 15, 15}}, /* gathered */
+      {2, {5, 3}, {1, 0}, {3, 1}, {5, 3, 1, 0, 3, 1, 5, 15}},   /* a row of x shared */
+      {2, {5, 3}, {0, 0}, {3, 1}, {15, 1, 0, 0, 1, 0, 1, 15}},  /* one row of x */
+      {2, {5, 3}, {3, 1}, {1, 0}, {5, 3, 3, 1, 1, 0, 15, 5}},   /* an expert shared */
       {4, {1, 5, 1, 3}, {9, 1, 9, 0}, {9, 6, 9, 2}, {5, 3, 1, 0, 6, 2, 5, 29}},
       {3, {2, 5, 3}, {5, 1, 0}, {15, 3, 1}, {10, 3, 1, 0, 3, 1, 10, 30}},
       {2, {2, 1024}, {1, 0}, {1024, 1}, {2, 1024, 1, 0, 1024, 1, 2, 2048}},
       {2, {1, KG_GATHER_ROWS}, {0, 0}, {7, 1}, {KG_GATHER_ROWS, 1, 0, 0, 1, 0, 1, KG_GATHER_ROWS}},
-      {3, {2, 0, 4}, {1, 8, 3}, {1, 1, 1}, {0, 1, 0, 0, 0, 0, 0, 0}},  /* no rows */
+      {3, {2, 0, 4}, {1, 8, 3}, {1, 1, 1}, {0, 1, 0, 0, 0, 0, 0, 0}}, /* no rows */
       {2, {KG_GATHER_ROWS + 1, 0}, {0, 0}, {1, 1}, {0, 1, 0, 0, 0, 0, 0, 0}},
   };
   for (int i = 0; i < COUNT(t); i++) {
@@ -276,16 +289,16 @@ static const Weights *weights_of(kg_dtype T, int bits) {
   uint32_t seed = (uint32_t)bits + 3;
   for (int i = 0; i < COUNT_; i++) plain[i] = (float)(noise(&seed) / 16);
   if (bits == 0) {
-    assert_int_equal(
-        kg_mxfp4_quantize(plain, EXPERTS * N, COLUMNS, w.words, w.exponents, NULL), KG_OK);
-    assert_int_equal(
-        kg_mxfp4_dequantize(w.words, w.exponents, EXPERTS * N, COLUMNS, plain, NULL), KG_OK);
+    assert_int_equal(kg_mxfp4_quantize(plain, EXPERTS * N, COLUMNS, w.words, w.exponents, NULL),
+                     KG_OK);
+    assert_int_equal(kg_mxfp4_dequantize(w.words, w.exponents, EXPERTS * N, COLUMNS, plain, NULL),
+                     KG_OK);
     for (int i = 0; i < COUNT_; i++) w.dense[i] = (double)plain[i];
     return &w;
   }
-  assert_int_equal(kg_quant_affine(plain, EXPERTS * N, COLUMNS, bits, GROUP, w.words, scales,
-                                   biases, NULL),
-                   KG_OK);
+  assert_int_equal(
+      kg_quant_affine(plain, EXPERTS * N, COLUMNS, bits, GROUP, w.words, scales, biases, NULL),
+      KG_OK);
   assert_int_equal(kg_quant_unpack(w.words, EXPERTS * N, COLUMNS, bits, codes, NULL), KG_OK);
   for (int g = 0; g < COUNT_ / GROUP; g++) {
     w.scales[g] = stored(T, (double)scales[g]);
@@ -317,8 +330,10 @@ static void a_rows_bits_depend_neither_on_the_rows_beside_it_nor_on_the_width(vo
           fail_msg("%s", kg_device_message(device));
         fetch(device, &t[4], got, (size_t)(M * N) * 2);
         release(device, t, 5);
-        if (d == 0 && M == 1) memcpy(first + from * N, got, N * 2);
-        else assert_memory_equal(first + from * N, got, (size_t)(M * N) * 2);
+        if (d == 0 && M == 1)
+          memcpy(first + from * N, got, N * 2);
+        else
+          assert_memory_equal(first + from * N, got, (size_t)(M * N) * 2);
       }
     kg_device_close(device);
   }
@@ -327,11 +342,10 @@ static void a_rows_bits_depend_neither_on_the_rows_beside_it_nor_on_the_width(vo
 static void more_rows_than_an_instance_has_are_refused(void **state) {
   (void)state;
   kg_device *device = device_of("simt32");
-  kg_tensor t[] = {tensor(device, KG_F32, NULL, 2, 2, 64, 0),
-                   tensor(device, KG_U32, NULL, 2, 1, 8, 0),
-                   tensor(device, KG_F32, NULL, 2, 1, 2, 0),
-                   tensor(device, KG_F32, NULL, 2, 1, 2, 0),
-                   tensor(device, KG_F32, NULL, 2, 2, 1, 0)};
+  kg_tensor t[] = {
+      tensor(device, KG_F32, NULL, 2, 2, 64, 0), tensor(device, KG_U32, NULL, 2, 1, 8, 0),
+      tensor(device, KG_F32, NULL, 2, 1, 2, 0), tensor(device, KG_F32, NULL, 2, 1, 2, 0),
+      tensor(device, KG_F32, NULL, 2, 2, 1, 0)};
   assert_int_equal(qmv_launch(device, &t[0], &t[1], &t[2], &t[3], 32, 4, 1, &t[4]),
                    KG_REQUIRE_FAILED);
   assert_int_equal(qmv_launch(device, &t[0], &t[1], &t[2], &t[3], 32, 4, 8, &t[4]), KG_OK);
@@ -354,7 +368,10 @@ static const Layout layouts[] = {
     {"indices broadcast", {2, 1}, {1, 0}},
 };
 
-typedef struct Batch { uint32_t lhs[ROWS], rhs[ROWS]; kg_gather_view view; } Batch;
+typedef struct Batch {
+  uint32_t lhs[ROWS], rhs[ROWS];
+  kg_gather_view view;
+} Batch;
 
 static Batch batch_of(const Layout *l) {
   Batch b;
@@ -444,7 +461,10 @@ static void codes_of_six_bits_take_the_generic_route(void **state) {
 static void both_routes_are_right_in_every_layout_and_repeat_their_bits(void **state) {
   (void)state;
   static uint16_t x[ROWS * COLUMNS], generic[ROWS * N], batched[ROWS * N], again[ROWS * N];
-  const struct { kg_dtype T; double most; } types[] = {{KG_F16, 2e-3}, {KG_BF16, 1e-2}};
+  const struct {
+    kg_dtype T;
+    double most;
+  } types[] = {{KG_F16, 2e-3}, {KG_BF16, 1e-2}};
   const int formats[] = {4, 8, 0};
   for (int i = 0; i < COUNT(types); i++)
     for (int f = 0; f < COUNT(formats); f++) {
@@ -456,9 +476,15 @@ static void both_routes_are_right_in_every_layout_and_repeat_their_bits(void **s
       for (int l = 0; l < COUNT(layouts); l++)
         for (int d = 0; d < WIDTHS; d++) {
           const Batch b = batch_of(&layouts[l]);
-          const kg_gather_qmm call = {.batch = ROWS, .experts = EXPERTS, .M = 1, .K = COLUMNS,
-                                      .dtype = T, .mxfp4 = bits == 0, .bits = bits,
-                                      .group_size = bits ? GROUP : 32, .sorted = true};
+          const kg_gather_qmm call = {.batch = ROWS,
+                                      .experts = EXPERTS,
+                                      .M = 1,
+                                      .K = COLUMNS,
+                                      .dtype = T,
+                                      .mxfp4 = bits == 0,
+                                      .bits = bits,
+                                      .group_size = bits ? GROUP : 32,
+                                      .sorted = true};
           assert_int_equal(kg_gather_qmm_route(&call, NULL), KG_GATHER_EXPERT_BATCHED);
           kg_device *device = device_of(device_names[d]);
           launch_route(device, T, bits, w, x, &b, false, generic);
@@ -481,11 +507,13 @@ static void both_routes_are_right_in_every_layout_and_repeat_their_bits(void **s
 /* -- all four routes, at the ends of what their dims may be -- */
 
 enum { KERNELS = 4, BLOCK_ = 32 };
-static const char *const kernel_names[KERNELS] = {
-    "gather_qmm", "gather_qmm_mxfp4", "gather_qmm_expert_batched",
-    "gather_qmm_expert_batched_mxfp4"};
+static const char *const kernel_names[KERNELS] = {"gather_qmm", "gather_qmm_mxfp4",
+                                                  "gather_qmm_expert_batched",
+                                                  "gather_qmm_expert_batched_mxfp4"};
 
-typedef struct Shape { int64_t B0, B1, N, E, X; } Shape;
+typedef struct Shape {
+  int64_t B0, B1, N, E, X;
+} Shape;
 
 static kg_tensor shaped(kg_device *device, kg_dtype T, int rank, const int64_t *shape) {
   size_t bytes = kg_dtype_bytes(T);
@@ -517,10 +545,10 @@ static kg_status launch_shape(kg_device *device, int kernel, Shape s, uint16_t *
                    batched ? shaped(device, KG_F16, 3, y_single)
                            : shaped(device, KG_F16, 4, y_shape)};
   const kg_status status =
-      kernel == 0   ? gather_qmm_launch(device, &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], BLOCK_,
-                                        0, 0, 0, 0, 4, &t[6])
-      : kernel == 1 ? gather_qmm_mxfp4_launch(device, &t[0], &t[1], &t[2], &t[4], &t[5], 0, 0, 0, 0,
-                                              &t[6])
+      kernel == 0 ? gather_qmm_launch(device, &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], BLOCK_, 0,
+                                      0, 0, 0, 4, &t[6])
+      : kernel == 1
+          ? gather_qmm_mxfp4_launch(device, &t[0], &t[1], &t[2], &t[4], &t[5], 0, 0, 0, 0, &t[6])
       : kernel == 2 ? gather_qmm_expert_batched_launch(device, &t[0], &t[1], &t[2], &t[3], &t[4],
                                                        &t[5], BLOCK_, 0, 0, 0, 0, 4, &t[6])
                     : gather_qmm_expert_batched_mxfp4_launch(device, &t[0], &t[1], &t[2], &t[4],
@@ -559,10 +587,10 @@ static void a_batch_without_rows_succeeds_and_one_without_weights_or_x_is_zeros(
 static void a_batch_has_as_many_rows_as_the_companion_lets_in(void **state) {
   (void)state;
   kg_device *device = device_of("simt32");
-  const Shape most[] = {{KG_GATHER_ROWS, 1, 0, 1, 1}, {1, KG_GATHER_ROWS, 0, 1, 1},
-                        {4096, 16383, 0, 1, 1}};
-  const Shape more[] = {{KG_GATHER_ROWS + 1, 1, 0, 1, 1}, {4096, 16384, 0, 1, 1},
-                        {UINT32_MAX, 2, 0, 1, 1}};
+  const Shape most[] = {
+      {KG_GATHER_ROWS, 1, 0, 1, 1}, {1, KG_GATHER_ROWS, 0, 1, 1}, {4096, 16383, 0, 1, 1}};
+  const Shape more[] = {
+      {KG_GATHER_ROWS + 1, 1, 0, 1, 1}, {4096, 16384, 0, 1, 1}, {UINT32_MAX, 2, 0, 1, 1}};
   for (int k = 0; k < KERNELS; k++) {
     for (int i = 0; i < COUNT(most); i++) shape_is(device, k, most[i], KG_OK, NULL);
     for (int i = 0; i < COUNT(more); i++)
@@ -577,17 +605,15 @@ static void a_batch_has_as_many_rows_as_the_companion_lets_in(void **state) {
 static void no_launch_within_the_dims_is_refused_for_its_grid(void **state) {
   (void)state;
   kg_device *device = device_of("simt32");
-  for (int k = 0; k < KERNELS; k++)
-    shape_is(device, k, (Shape){1, 1, 262140, 1, 1}, KG_OK, NULL);
+  for (int k = 0; k < KERNELS; k++) shape_is(device, k, (Shape){1, 1, 262140, 1, 1}, KG_OK, NULL);
   for (int k = 0; k < 2; k++)
     shape_is(device, k, (Shape){1, 1, 262141, 1, 1}, KG_REQUIRE_FAILED, "N <= 262140");
   for (int64_t rows = 268435452; rows <= 268435453; rows++) { /* no x: nothing is read */
     static uint32_t here[4];
     const int64_t x[] = {0, BLOCK_}, w[] = {rows, 4}, scales[] = {rows, 1}, y[] = {0, rows};
-    kg_tensor t[] = {kg_tensor_of(device, here, KG_F16, 2, x),
-                     kg_tensor_of(device, here, KG_U32, 2, w),
-                     kg_tensor_of(device, here, KG_F16, 2, scales),
-                     kg_tensor_of(device, here, KG_F16, 2, y)};
+    kg_tensor t[] = {
+        kg_tensor_of(device, here, KG_F16, 2, x), kg_tensor_of(device, here, KG_U32, 2, w),
+        kg_tensor_of(device, here, KG_F16, 2, scales), kg_tensor_of(device, here, KG_F16, 2, y)};
     assert_int_equal(qmv_launch(device, &t[0], &t[1], &t[2], &t[2], BLOCK_, 4, 1, &t[3]),
                      (rows + 3) / 4 * 64 <= UINT32_MAX ? KG_OK : KG_REQUIRE_FAILED);
   }
@@ -597,7 +623,9 @@ static void no_launch_within_the_dims_is_refused_for_its_grid(void **state) {
 /* ---- planted faults -------------------------------------------------------------------------- */
 
 /* tests/mutants/qmm.txt has the others. */
-typedef struct Fault { const char *kernel, *file, *from, *to; } Fault;
+typedef struct Fault {
+  const char *kernel, *file, *from, *to;
+} Fault;
 static const Fault faults[] = {
     /* index arrays read flat, as if no view were a broadcast */
     {"gather_qmm", "lib/gather.kc", "return i * v.stride_0 + (row - i * v.columns) * v.stride_1;",

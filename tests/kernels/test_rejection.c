@@ -25,11 +25,13 @@ static const Ready *sampler(void) {
 
 static void random_words_are_the_published_ones(void **state) {
   (void)state;
-  static const struct { uint32_t counter[4], key[2], words[4]; } known[] = {
-      {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-      {{~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-      {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0},
-       {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}};
+  static const struct {
+    uint32_t counter[4], key[2], words[4];
+  } known[] = {{{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+               {{~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+               {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+                {0xa4093822, 0x299f31d0},
+                {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}};
   for (int i = 0; i < COUNT(known); i++) {
     uint32_t words[4];
     kg_philox4x32_10(known[i].counter, known[i].key, words);
@@ -71,7 +73,10 @@ static void the_kernel_is_asked_where_it_pays(void **state) {
 
 enum { V = 96 };
 
-typedef struct Row { float probs[V], draw[V], params[3]; double law[V]; } Row;
+typedef struct Row {
+  float probs[V], draw[V], params[3];
+  double law[V];
+} Row;
 
 /* Made-up probabilities, some equal, some zero; the draw's are sharper.  law: what a draw should
 ** have. */
@@ -184,9 +189,9 @@ static void draw_rows(Draws *d, kg_device *device, uint32_t key, uint32_t max_ro
     d->ids[i] = d->ok[i] = d->rounds[i] = ~0u;
   }
   uint32_t keys[2] = {key, 17};
-  const Data data[] = {{KG_F32, 2, {ROWS, V}, d->probs},   {KG_F32, 2, {ROWS, V}, d->draw},
-                       {KG_F32, 2, {ROWS, 3}, d->params},  {KG_U32, 1, {2}, keys},
-                       {KG_U32, 1, {ROWS}, d->ids},        {KG_U32, 1, {ROWS}, d->ok},
+  const Data data[] = {{KG_F32, 2, {ROWS, V}, d->probs},  {KG_F32, 2, {ROWS, V}, d->draw},
+                       {KG_F32, 2, {ROWS, 3}, d->params}, {KG_U32, 1, {2}, keys},
+                       {KG_U32, 1, {ROWS}, d->ids},       {KG_U32, 1, {ROWS}, d->ok},
                        {KG_U32, 1, {ROWS}, d->rounds}};
   const kg_scalar scalars[] = {{.u32 = max_rounds}};
   launch_well(sampler(), device, data, scalars, NULL);
@@ -276,17 +281,17 @@ static void the_first_round_s_draw_is_the_key_s(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_words_are_the_published_ones),
-    cmocka_unit_test(params_out_of_their_range_are_refused_in_words),
-    cmocka_unit_test(the_kernel_is_asked_where_it_pays),
-    cmocka_unit_test(the_host_s_own_draws_follow_the_law),
-    cmocka_unit_test(the_host_s_draw_knows_rows_without_one),
-    cmocka_unit_test(a_fit_tells_a_wrong_law),
-    cmocka_unit_test(the_kernel_is_right_in_every_dtype_combination_at_32_and_64_lanes),
-    cmocka_unit_test(a_draw_is_the_same_at_every_width_and_in_every_text),
-    cmocka_unit_test(a_draw_stays_within_what_the_filters_keep_and_is_soon_done),
-    cmocka_unit_test(a_row_that_is_not_done_has_its_largest_entry_until_the_host_draws),
-    cmocka_unit_test(the_first_round_s_draw_is_the_key_s),
+      cmocka_unit_test(random_words_are_the_published_ones),
+      cmocka_unit_test(params_out_of_their_range_are_refused_in_words),
+      cmocka_unit_test(the_kernel_is_asked_where_it_pays),
+      cmocka_unit_test(the_host_s_own_draws_follow_the_law),
+      cmocka_unit_test(the_host_s_draw_knows_rows_without_one),
+      cmocka_unit_test(a_fit_tells_a_wrong_law),
+      cmocka_unit_test(the_kernel_is_right_in_every_dtype_combination_at_32_and_64_lanes),
+      cmocka_unit_test(a_draw_is_the_same_at_every_width_and_in_every_text),
+      cmocka_unit_test(a_draw_stays_within_what_the_filters_keep_and_is_soon_done),
+      cmocka_unit_test(a_row_that_is_not_done_has_its_largest_entry_until_the_host_draws),
+      cmocka_unit_test(the_first_round_s_draw_is_the_key_s),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

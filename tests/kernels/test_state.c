@@ -74,7 +74,9 @@ static double noise(uint32_t seed, int64_t i) {
 }
 
 enum { ROOM = 1 << 15 }; /* bytes of each tensor */
-typedef struct Tensor { _Alignas(16) unsigned char bytes[ROOM]; } Tensor;
+typedef struct Tensor {
+  _Alignas(16) unsigned char bytes[ROOM];
+} Tensor;
 
 static void fill_with(Tensor *t, kg_dtype dtype, int64_t count, uint32_t seed, double middle,
                       double spread) {
@@ -92,7 +94,9 @@ static double value(kg_dtype dtype, const Tensor *t, int64_t i) {
 
 enum { HK = 1, DK = 96, HV = 2, DV = 11, TOKENS = 7, STATE = HV * DV * DK };
 
-typedef struct Delta { Tensor q, k, v, g, g_vec, beta, mask, state, y, out; } Delta;
+typedef struct Delta {
+  Tensor q, k, v, g, g_vec, beta, mask, state, y, out;
+} Delta;
 
 static void delta_data(Delta *d, kg_dtype T) {
   const double unit = 1 / sqrt((double)DK / 3);
@@ -213,7 +217,10 @@ static void a_decay_by_column_that_is_everywhere_the_same_is_the_scalar_one(void
 
 enum { DM = 13, MAX_N = 32, MAX_L = 33 };
 
-typedef struct Scan { Tensor X, DT, Bm, Cm, A, Dp, state, Y, out; int64_t N; } Scan;
+typedef struct Scan {
+  Tensor X, DT, Bm, Cm, A, Dp, state, Y, out;
+  int64_t N;
+} Scan;
 
 static void scan_data(Scan *s, kg_dtype T, kg_dtype S, int64_t N) {
   s->N = N;
@@ -262,8 +269,7 @@ static void a_scan_may_be_cut_anywhere(void **state) {
           cut.state = cut.out;
         }
         assert_int_equal(at, MAX_L);
-        assert_memory_equal(cut.out.bytes, whole.out.bytes,
-                            (size_t)(DM * N) * kg_dtype_bytes(S));
+        assert_memory_equal(cut.out.bytes, whole.out.bytes, (size_t)(DM * N) * kg_dtype_bytes(S));
         assert_memory_equal(cut.Y.bytes, whole.Y.bytes, MAX_L * DM * kg_dtype_bytes(T));
       }
     }
@@ -296,8 +302,8 @@ static double scan_error(const Scan *s, kg_dtype T, kg_dtype S) {
       double y = x * value(T, &s->Dp, d);
       for (int64_t n = 0; n < s->N; n++) {
         double *hn = &h[d * s->N + n];
-        *hn = exp(dt * value(S, &s->A, d * s->N + n)) * *hn +
-              dt * x * value(T, &s->Bm, t * s->N + n);
+        *hn =
+            exp(dt * value(S, &s->A, d * s->N + n)) * *hn + dt * x * value(T, &s->Bm, t * s->N + n);
         y += *hn * value(T, &s->Cm, t * s->N + n);
       }
       const double off = value(T, &s->Y, t * DM + d) - y;
@@ -353,26 +359,31 @@ static void a_scan_with_more_columns_than_lanes_is_refused(void **state) {
   const Ready *r = kernel_of("mamba1_selective_scan");
   for (int run = 0; run < 2; run++) {
     const int64_t N = run ? 33 : 17, lanes = run ? 32 : 16;
-    const Data data[] = {{KG_F32, 3, {1, 1, DM}, s.X.bytes},  {KG_F32, 3, {1, 1, DM}, s.DT.bytes},
-                         {KG_F32, 3, {1, 1, N}, s.Bm.bytes},  {KG_F32, 3, {1, 1, N}, s.Cm.bytes},
-                         {KG_F32, 2, {DM, N}, s.A.bytes},     {KG_F32, 1, {DM}, s.Dp.bytes},
-                         {KG_F32, 3, {1, DM, N}, s.state.bytes}, {KG_F32, 3, {1, 1, DM}, s.Y.bytes},
-                         {KG_F32, 3, {1, DM, N}, s.out.bytes}};
+    const Data data[] = {
+        {KG_F32, 3, {1, 1, DM}, s.X.bytes},     {KG_F32, 3, {1, 1, DM}, s.DT.bytes},
+        {KG_F32, 3, {1, 1, N}, s.Bm.bytes},     {KG_F32, 3, {1, 1, N}, s.Cm.bytes},
+        {KG_F32, 2, {DM, N}, s.A.bytes},        {KG_F32, 1, {DM}, s.Dp.bytes},
+        {KG_F32, 3, {1, DM, N}, s.state.bytes}, {KG_F32, 3, {1, 1, DM}, s.Y.bytes},
+        {KG_F32, 3, {1, DM, N}, s.out.bytes}};
     assert_int_equal(launch(r, r->device[0], data, NULL, &lanes), KG_REQUIRE_FAILED);
   }
 }
 
 static void sixteen_columns_take_sixteen_lanes_and_more_take_32(void **state) {
   (void)state;
-  static const struct { uint64_t N; uint32_t lanes; } table[] = {
-      {0, 0}, {1, 16}, {16, 16}, {17, 32}, {32, 32}, {33, 0}, {UINT64_MAX, 0}};
+  static const struct {
+    uint64_t N;
+    uint32_t lanes;
+  } table[] = {{0, 0}, {1, 16}, {16, 16}, {17, 32}, {32, 32}, {33, 0}, {UINT64_MAX, 0}};
   for (int i = 0; i < COUNT(table); i++)
     assert_int_equal(kg_mamba1_lanes(table[i].N), table[i].lanes);
 }
 
 /* ---- ssm_update ------------------------------------------------------------------------------ */
 
-typedef struct Step { Tensor x, A_log, B, C, D, dt, state, out, state_out; } Step;
+typedef struct Step {
+  Tensor x, A_log, B, C, D, dt, state, out, state_out;
+} Step;
 
 static kg_status step_run(const Ready *r, kg_device *device, Step *s, int64_t h, int64_t g,
                           int64_t ds) {
@@ -423,7 +434,9 @@ static void a_step_of_an_unsupported_shape_is_refused(void **state) {
 
 enum { NORM_D = 512 };
 
-typedef struct Norm { Tensor a, b, x, weight, bias, x_out, h; } Norm;
+typedef struct Norm {
+  Tensor a, b, x, weight, bias, x_out, h;
+} Norm;
 
 static float stored(kg_dtype T, double x) {
   return (float)element_real(T, element_bits_of_real(T, x));
@@ -440,9 +453,9 @@ static int norm_forms_seen(const Ready *r, kg_device *device, kg_dtype T, bool i
     element_put_bits(T, n.b.bytes, i, element_bits_of_real(T, 3));
     element_put_bits(T, n.x.bytes, i, element_bits_of_real(T, i % 2 ? -4 : -2));
   }
-  const Data data[] = {{T, 2, {1, NORM_D}, n.a.bytes},   {T, 2, {1, NORM_D}, n.b.bytes},
-                       {T, 2, {1, NORM_D}, n.x.bytes},   {T, 1, {NORM_D}, n.weight.bytes},
-                       {T, 1, {NORM_D}, n.bias.bytes},   {T, 2, {1, NORM_D}, n.x_out.bytes},
+  const Data data[] = {{T, 2, {1, NORM_D}, n.a.bytes}, {T, 2, {1, NORM_D}, n.b.bytes},
+                       {T, 2, {1, NORM_D}, n.x.bytes}, {T, 1, {NORM_D}, n.weight.bytes},
+                       {T, 1, {NORM_D}, n.bias.bytes}, {T, 2, {1, NORM_D}, n.x_out.bytes},
                        {T, 2, {1, NORM_D}, n.h.bytes}};
   const kg_scalar eps = {.f32 = 2};
   const int64_t stride = 1;
@@ -473,22 +486,22 @@ static void each_backends_layer_norm_rounds_where_its_graph_does(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ssm_update_is_right_in_every_dtype_combination_at_32_and_64_lanes),
-    cmocka_unit_test(both_scans_are_right_in_every_dtype_at_32_and_64_lanes),
-    cmocka_unit_test(fused_add3_layer_norm_is_right_in_every_dtype_at_32_and_64_lanes),
-    cmocka_unit_test(gated_delta_is_right_in_every_variant_and_dtype_at_32_and_64_lanes),
-    cmocka_unit_test(sequence_parallel_steps_have_the_bits_of_single_ones),
-    cmocka_unit_test(a_masked_token_changes_no_bit_and_gives_zero),
-    cmocka_unit_test(a_decay_by_column_that_is_everywhere_the_same_is_the_scalar_one),
-    cmocka_unit_test(a_scan_may_be_cut_anywhere),
-    cmocka_unit_test(the_width_and_the_teams_size_move_no_value_of_a_scan),
-    cmocka_unit_test(a_state_in_f32_is_no_further_off_than_the_graphs_rounding),
-    cmocka_unit_test(a_fold_that_starts_at_8_is_wrong_with_32_columns_and_only_there),
-    cmocka_unit_test(sixteen_columns_take_sixteen_lanes_and_more_take_32),
-    cmocka_unit_test(a_scan_with_more_columns_than_lanes_is_refused),
-    cmocka_unit_test(a_decode_step_has_the_same_bits_on_every_text_and_width),
-    cmocka_unit_test(a_step_of_an_unsupported_shape_is_refused),
-    cmocka_unit_test(each_backends_layer_norm_rounds_where_its_graph_does),
+      cmocka_unit_test(ssm_update_is_right_in_every_dtype_combination_at_32_and_64_lanes),
+      cmocka_unit_test(both_scans_are_right_in_every_dtype_at_32_and_64_lanes),
+      cmocka_unit_test(fused_add3_layer_norm_is_right_in_every_dtype_at_32_and_64_lanes),
+      cmocka_unit_test(gated_delta_is_right_in_every_variant_and_dtype_at_32_and_64_lanes),
+      cmocka_unit_test(sequence_parallel_steps_have_the_bits_of_single_ones),
+      cmocka_unit_test(a_masked_token_changes_no_bit_and_gives_zero),
+      cmocka_unit_test(a_decay_by_column_that_is_everywhere_the_same_is_the_scalar_one),
+      cmocka_unit_test(a_scan_may_be_cut_anywhere),
+      cmocka_unit_test(the_width_and_the_teams_size_move_no_value_of_a_scan),
+      cmocka_unit_test(a_state_in_f32_is_no_further_off_than_the_graphs_rounding),
+      cmocka_unit_test(a_fold_that_starts_at_8_is_wrong_with_32_columns_and_only_there),
+      cmocka_unit_test(sixteen_columns_take_sixteen_lanes_and_more_take_32),
+      cmocka_unit_test(a_scan_with_more_columns_than_lanes_is_refused),
+      cmocka_unit_test(a_decode_step_has_the_same_bits_on_every_text_and_width),
+      cmocka_unit_test(a_step_of_an_unsupported_shape_is_refused),
+      cmocka_unit_test(each_backends_layer_norm_rounds_where_its_graph_does),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,10 @@ static void the_codebook_is_lloyd_and_max_s_after_a_hundred_rounds(void **state)
 
 static void signs_are_the_top_bits_of_the_congruential_generator(void **state) {
   (void)state;
-  const struct { uint32_t seed; const char *bits; } known[] = {
+  const struct {
+    uint32_t seed;
+    const char *bits;
+  } known[] = {
       {0, "0100010110000010"}, {1, "0011001101001101"}, {1 + 0x9E3779B9u, "0010110001111100"}};
   int8_t signs[16];
   for (int s = 0; s < COUNT(known); s++) {
@@ -176,7 +179,9 @@ static void a_value_at_a_boundary_takes_the_lower_code(void **state) {
   for (int i = 0; i < 8; i++) assert_true(back[i] == 0);
 }
 
-typedef struct Error { double relative, norm; } Error;
+typedef struct Error {
+  double relative, norm;
+} Error;
 
 static Error round_trip(const kg_turbo4 *f, const float *vector) {
   static uint8_t packed[KG_TURBO4_MOST_DIM / 2];
@@ -212,7 +217,7 @@ static void what_comes_back_has_the_norm_and_a_tenth_of_it_as_error(void **state
       assert_true(e.norm < 6e-4); /* the factor is rounded to f16 */
       mean += e.relative * e.relative / 200;
     }
-    assert_true(mean > 0.007 && mean < 0.0105); /* the codebook's own is 0.0095 */
+    assert_true(mean > 0.007 && mean < 0.0105);       /* the codebook's own is 0.0095 */
     for (size_t i = 0; i < f.dim; i++) v[i] = i == 5; /* rotated, all elements are equal */
     assert_true(round_trip(&f, v).relative < 6e-4);
   }
@@ -230,9 +235,8 @@ static void vectors_that_do_not_fit_are_refused_in_words(void **state) {
   assert_string_equal(error.message, "kg_turbo4_encode: element 3 of vector 1 is not finite");
   v[11] = 70000;
   assert_int_equal(kg_turbo4_encode(&f, v, 2, packed, rescale, NULL, &error), KG_BAD_ARGUMENT);
-  assert_string_equal(
-      error.message,
-      "kg_turbo4_encode: vector 1 has the norm 70000, which does not fit into f16");
+  assert_string_equal(error.message,
+                      "kg_turbo4_encode: vector 1 has the norm 70000, which does not fit into f16");
   v[11] = 60000;
   assert_int_equal(kg_turbo4_encode(&f, v, 2, packed, rescale, NULL, &error), KG_OK);
   assert_int_equal(kg_turbo4_encode(&f, NULL, 0, NULL, NULL, NULL, NULL), KG_OK);
@@ -383,8 +387,8 @@ static void two_steps(const Cache *c, const float *scores, int cold, int total, 
     const double w = exp((double)scores[t] - top);
     sum += w;
     for (int i = 0; i < DIM; i++)
-      out[i] += w * (t < cold ? (double)c->back[t * DIM + i]
-                              : kg_f64_from_f16(c->hot[t * DIM + i]));
+      out[i] +=
+          w * (t < cold ? (double)c->back[t * DIM + i] : kg_f64_from_f16(c->hot[t * DIM + i]));
   }
   for (int i = 0; i < DIM; i++) out[i] /= sum;
 }
@@ -411,7 +415,7 @@ static void two_hundred_decode_steps_stay_with_the_two_step_route(void **state) 
       size += want[i] * want[i] / (STEPS * DIM);
     }
   }
-  assert_true(size > 0.01);       /* it is not nothing that agrees */
+  assert_true(size > 0.01);        /* it is not nothing that agrees */
   assert_true(sqrt(error) < 5e-5); /* a hundredth of what the first user asks for */
 }
 
@@ -461,22 +465,22 @@ static void a_row_that_is_masked_whole_gives_zeros(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_codebook_is_lloyd_and_max_s_after_a_hundred_rounds),
-    cmocka_unit_test(signs_are_the_top_bits_of_the_congruential_generator),
-    cmocka_unit_test(a_format_is_refused_in_words),
-    cmocka_unit_test(rotation_is_two_diagonals_about_the_walsh_hadamard_transform),
-    cmocka_unit_test(codes_and_factors_are_the_formula_s),
-    cmocka_unit_test(a_value_at_a_boundary_takes_the_lower_code),
-    cmocka_unit_test(what_comes_back_has_the_norm_and_a_tenth_of_it_as_error),
-    cmocka_unit_test(vectors_that_do_not_fit_are_refused_in_words),
-    cmocka_unit_test(all_four_kernels_are_right_at_32_and_64_lanes),
-    cmocka_unit_test(one_query_slot_is_taken_alone_and_more_by_four),
-    cmocka_unit_test(both_tables_share_one_body),
-    cmocka_unit_test(the_bulk_kernel_unrotated_is_what_the_host_decodes),
-    cmocka_unit_test(a_weighted_sum_unrotated_is_that_of_the_decoded_values),
-    cmocka_unit_test(two_hundred_decode_steps_stay_with_the_two_step_route),
-    cmocka_unit_test(a_token_alive_in_one_slot_counts_in_all),
-    cmocka_unit_test(a_row_that_is_masked_whole_gives_zeros),
+      cmocka_unit_test(the_codebook_is_lloyd_and_max_s_after_a_hundred_rounds),
+      cmocka_unit_test(signs_are_the_top_bits_of_the_congruential_generator),
+      cmocka_unit_test(a_format_is_refused_in_words),
+      cmocka_unit_test(rotation_is_two_diagonals_about_the_walsh_hadamard_transform),
+      cmocka_unit_test(codes_and_factors_are_the_formula_s),
+      cmocka_unit_test(a_value_at_a_boundary_takes_the_lower_code),
+      cmocka_unit_test(what_comes_back_has_the_norm_and_a_tenth_of_it_as_error),
+      cmocka_unit_test(vectors_that_do_not_fit_are_refused_in_words),
+      cmocka_unit_test(all_four_kernels_are_right_at_32_and_64_lanes),
+      cmocka_unit_test(one_query_slot_is_taken_alone_and_more_by_four),
+      cmocka_unit_test(both_tables_share_one_body),
+      cmocka_unit_test(the_bulk_kernel_unrotated_is_what_the_host_decodes),
+      cmocka_unit_test(a_weighted_sum_unrotated_is_that_of_the_decoded_values),
+      cmocka_unit_test(two_hundred_decode_steps_stay_with_the_two_step_route),
+      cmocka_unit_test(a_token_alive_in_one_slot_counts_in_all),
+      cmocka_unit_test(a_row_that_is_masked_whole_gives_zeros),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,7 +168,7 @@ static void tokens_alone_decide_whether_a_row_holds(void **state) {
       "#define F(x) (x)\n\n/* two */ int f =\n  F(a+b); // three\n#line 3 \"b.kc\"\n"};
   static const char *const others[] = {
       "#define F(x) (x)\nint f = F(a - b);\n",  "#define F (x) (x)\nint f = F(a + b);\n",
-      "#define F(x) (x) int f = F(a + b);\n",    "#define F(x) (x)\nint f = F(ab);\n",
+      "#define F(x) (x) int f = F(a + b);\n",   "#define F(x) (x)\nint f = F(ab);\n",
       "#define F(x) (x)\nint f = F(a + b)\n",   "#define F(x) (x)\nint f = F(a ++b);\n",
       "//#define F(x) (x)\nint f = F(a + b);\n"};
   for (size_t i = 0; i < sizeof same / sizeof *same; i++)

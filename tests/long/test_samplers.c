@@ -40,7 +40,10 @@ static void judge_draws(const char *what, const uint32_t *seen, const double *la
 
 /* ---- gumbel_max_sample ----------------------------------------------------------------------- */
 
-typedef struct Logits { int V; float at[MOST_V]; } Logits;
+typedef struct Logits {
+  int V;
+  float at[MOST_V];
+} Logits;
 
 static Logits *logits_of(const char *shape, int V) {
   static Logits l;
@@ -101,11 +104,15 @@ static void softmax(const Logits *l, kg_dtype T, double temp, double *law) {
 
 static void gumbel_draws_follow_the_softmax(void **state) {
   (void)state;
-  static const struct { const char *shape; int V, launches; float temp; kg_dtype T; } laws[] = {
-      {"wavy", 512, 10, 1, KG_F32},      {"wavy", 512, 10, 0.5f, KG_BF16},
-      {"flat", 256, 20, 1, KG_F16},      {"peaked", 1000, 6, 1.5f, KG_F32},
-      {"bimodal", 1300, 4, 1, KG_F32},   {"masked", 512, 10, 1, KG_F32},
-      {"wavy", 4096, 2, 1, KG_F32}};
+  static const struct {
+    const char *shape;
+    int V, launches;
+    float temp;
+    kg_dtype T;
+  } laws[] = {{"wavy", 512, 10, 1, KG_F32},    {"wavy", 512, 10, 0.5f, KG_BF16},
+              {"flat", 256, 20, 1, KG_F16},    {"peaked", 1000, 6, 1.5f, KG_F32},
+              {"bimodal", 1300, 4, 1, KG_F32}, {"masked", 512, 10, 1, KG_F32},
+              {"wavy", 4096, 2, 1, KG_F32}};
   static uint32_t seen[MOST_V];
   static double law[MOST_V];
   int all = 0;
@@ -133,11 +140,16 @@ static double noise(const uint32_t key[2], uint32_t row, uint32_t i) {
 
 static void gumbel_draws_are_those_that_the_host_makes_of_the_key(void **state) {
   (void)state;
-  static const struct { uint32_t key[2], i, row; double noise; } known[] = {
-      {{0, 0}, 0, 0, 0.084820},       {{0, 0}, 5, 0, -0.015735},
-      {{0, 0}, 1023, 3, 0.090278},    {{1, 2}, 0, 0, -1.341014},
-      {{1, 2}, 1023, 3, 0.479972},    {{0x12345678, 0x9abcdef0}, 0, 0, -1.534452},
-      {{0x12345678, 0x9abcdef0}, 1023, 3, -0.756208}};
+  static const struct {
+    uint32_t key[2], i, row;
+    double noise;
+  } known[] = {{{0, 0}, 0, 0, 0.084820},
+               {{0, 0}, 5, 0, -0.015735},
+               {{0, 0}, 1023, 3, 0.090278},
+               {{1, 2}, 0, 0, -1.341014},
+               {{1, 2}, 1023, 3, 0.479972},
+               {{0x12345678, 0x9abcdef0}, 0, 0, -1.534452},
+               {{0x12345678, 0x9abcdef0}, 1023, 3, -0.756208}};
   for (int i = 0; i < COUNT(known); i++)
     assert_true(fabs(noise(known[i].key, known[i].row, known[i].i) - known[i].noise) < 1e-6);
 
@@ -179,7 +191,11 @@ static void a_gap_of_a_hundred_is_never_crossed(void **state) {
 
 enum { V = 192 };
 
-typedef struct Filter { const char *name; float top_k, top_p, min_p; double temperature; } Filter;
+typedef struct Filter {
+  const char *name;
+  float top_k, top_p, min_p;
+  double temperature;
+} Filter;
 
 static const Filter filters[] = {{"top-k 40", 40, 1, 0, 1},
                                  {"top-p 0.9", 0, 0.9f, 0, 1},
@@ -298,11 +314,11 @@ static void min_p_draws_are_those_that_the_host_makes_of_the_key(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(gumbel_draws_follow_the_softmax),
-    cmocka_unit_test(gumbel_draws_are_those_that_the_host_makes_of_the_key),
-    cmocka_unit_test(a_gap_of_a_hundred_is_never_crossed),
-    cmocka_unit_test(min_p_draws_are_those_that_the_host_makes_of_the_key),
-    cmocka_unit_test(rejection_draws_follow_what_the_filters_keep),
+      cmocka_unit_test(gumbel_draws_follow_the_softmax),
+      cmocka_unit_test(gumbel_draws_are_those_that_the_host_makes_of_the_key),
+      cmocka_unit_test(a_gap_of_a_hundred_is_never_crossed),
+      cmocka_unit_test(min_p_draws_are_those_that_the_host_makes_of_the_key),
+      cmocka_unit_test(rejection_draws_follow_what_the_filters_keep),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

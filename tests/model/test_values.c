@@ -61,8 +61,10 @@ static void every_bf16_survives_the_way_to_a_double_and_back(void **state) {
   for (uint32_t bits = 0; bits < 0x10000; bits++) {
     const double x = kg_f64_from_bf16((uint16_t)bits);
     const uint16_t back = kg_bf16_from_f64(x);
-    if ((bits & 0x7fff) > 0x7f80) assert_true(isnan(x) && (back & 0x7fff) > 0x7f80);
-    else assert_int_equal(back, bits);
+    if ((bits & 0x7fff) > 0x7f80)
+      assert_true(isnan(x) && (back & 0x7fff) > 0x7f80);
+    else
+      assert_int_equal(back, bits);
   }
 }
 
@@ -188,15 +190,12 @@ static void a_nan_whose_payload_is_lost_is_still_a_nan(void **state) {
 
 /* ---- expressions ---------------------------------------------------------------------------- */
 
-#define INT(n) \
-  { KG_OP_INT, n }
-#define VAR(n) \
-  { KG_OP_VAR, n }
-#define OP(name) \
-  { KG_OP_##name, 0 }
-#define EVAL(out, values, ...)                                                           \
-  kg_expr_eval(&(kg_expr){"", (int)(sizeof((kg_step[]){__VA_ARGS__}) / sizeof(kg_step)), \
-                          (kg_step[]){__VA_ARGS__}},                                     \
+#define INT(n) {KG_OP_INT, n}
+#define VAR(n) {KG_OP_VAR, n}
+#define OP(name) {KG_OP_##name, 0}
+#define EVAL(out, values, ...)                                                                     \
+  kg_expr_eval(&(kg_expr){"", (int)(sizeof((kg_step[]){__VA_ARGS__}) / sizeof(kg_step)),           \
+                          (kg_step[]){__VA_ARGS__}},                                               \
                values, out)
 
 static const kg_values nothing;
@@ -331,9 +330,9 @@ static void the_deepest_expression_of_a_specification_is_evaluated(void **state)
                    KG_EXPR_MALFORMED);
 }
 
-#define VARIABLE(values, ...)                                                                \
-  kg_expr_variable(&(kg_expr){"", (int)(sizeof((kg_step[]){__VA_ARGS__}) / sizeof(kg_step)), \
-                              (kg_step[]){__VA_ARGS__}},                                     \
+#define VARIABLE(values, ...)                                                                      \
+  kg_expr_variable(&(kg_expr){"", (int)(sizeof((kg_step[]){__VA_ARGS__}) / sizeof(kg_step)),       \
+                              (kg_step[]){__VA_ARGS__}},                                           \
                    values)
 
 static void a_when_of_plain_dims_comes_to_the_dim_that_it_chooses(void **state) {

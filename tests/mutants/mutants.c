@@ -114,9 +114,8 @@ void read_mutants(const char *path) {
     if (!take(&m.name, s, "mutant", false) && !take(&m.target, s, "file", false) &&
         !take(&m.from, s, "from", true) && !take(&m.to, s, "to", true) &&
         !take(&m.spec, s, "spec", false) && !take(&m.few, s, "few", false) &&
-        !take(&m.kernel, s, "kernel", false) &&
-        !take(&catcher, s, "catch", false) && !take(&nth, s, "nth", false) &&
-        !take(&m.one, s, "one", true))
+        !take(&m.kernel, s, "kernel", false) && !take(&catcher, s, "catch", false) &&
+        !take(&nth, s, "nth", false) && !take(&m.one, s, "one", true))
       stop(2, "%s:%d: not a line of a mutant: %s", path, line, s);
     if (m.name == NULL) stop(2, "%s:%d: a mutant starts with its name", path, line);
   }

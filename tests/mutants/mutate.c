@@ -300,9 +300,10 @@ static void put_to_check(const Mutant *m, int worker, Result *r) {
 /* ---- workers --------------------------------------------------------------------------------- */
 
 static const char copied[] = "kernels.lua templates gen runtime tests generated README.md";
-static const char built[] = "libkgen.a libkg.a libkgkernels.a one_test.o kgen kg-hiprtc fake_hip.so "
-                            "fake_hip5.so fake_hiprtc.so simt_texts.c "
-                            "test_*[a-z]";
+static const char built[] =
+    "libkgen.a libkg.a libkgkernels.a one_test.o kgen kg-hiprtc fake_hip.so "
+    "fake_hip5.so fake_hiprtc.so simt_texts.c "
+    "test_*[a-z]";
 
 static void scratch_make(int workers) {
   const char *tmp = getenv("TMPDIR");
@@ -525,8 +526,10 @@ int main(int argc, char **argv) {
   char *kept = read_text(table_path);
   if (kept == NULL) kept = format_text("%s", "");
   char *text = table_text(kept, chosen, results);
-  if (update) write_text(table_path, text);
-  else if (!table_holds(kept, text)) failed++;
+  if (update)
+    write_text(table_path, text);
+  else if (!table_holds(kept, text))
+    failed++;
   printf("%d mutants in %.0f s\n%d passed, %d failed\n", count, now() - start, passed, failed);
   return failed > 0;
 }

@@ -78,11 +78,16 @@ static void a_variable_makes_a_circle_as_a_function_does(void **state) {
 static void a_room_that_uses_one_above_it_is_found(void **state) {
   (void)state;
   static const char *const wrong[][2] = {
-      {"runtime/model", "runtime/devices"}, {"runtime/model", "gen/base"},
-      {"runtime", "gen/spec"},              {"gen/base", "gen/spec"},
-      {"gen/spec", "gen/body"},             {"gen/emit", "gen/tables"},
-      {"gen/tables", "gen"},                {"gen/ledger", "gen/verify"},
-      {"gen/tables", "runtime/devices"},    {"gen/verify", "gen/cmd"},
+      {"runtime/model", "runtime/devices"},
+      {"runtime/model", "gen/base"},
+      {"runtime", "gen/spec"},
+      {"gen/base", "gen/spec"},
+      {"gen/spec", "gen/body"},
+      {"gen/emit", "gen/tables"},
+      {"gen/tables", "gen"},
+      {"gen/ledger", "gen/verify"},
+      {"gen/tables", "runtime/devices"},
+      {"gen/verify", "gen/cmd"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     char low[64], high[64], line[200];
@@ -98,7 +103,7 @@ static void a_room_that_uses_one_above_it_is_found(void **state) {
     object(low, "void l(void); void l(void) {}");
     object(high, "void h(void); void l(void); void h(void) { l(); }"); /* the other way is fine */
     assert_int_equal(rooms_of("@"), strcmp(wrong[i][0], "gen/tables") == 0 &&
-                                            strcmp(wrong[i][1], "runtime/devices") == 0);
+                                        strcmp(wrong[i][1], "runtime/devices") == 0);
   }
 }
 
@@ -107,7 +112,8 @@ static void a_room_without_a_row_and_a_folder_without_objects_are_found(void **s
   object("gen/attic/a", "void b(void); void a(void); void a(void) { b(); }");
   object("gen/base/b", "void b(void); void b(void) {}");
   assert_int_equal(rooms_of("@"), 1);
-  assert_string_equal(said, "gen/attic/a is in a room that tests/project/rooms does not know: gen/attic\n");
+  assert_string_equal(
+      said, "gen/attic/a is in a room that tests/project/rooms does not know: gen/attic\n");
   assert_int_equal(run("rm -rf @/gen"), 0);
   assert_int_equal(rooms_of("@"), 2);
 }

@@ -65,16 +65,15 @@ static void a_text_is_the_instance_block_and_the_ports_text(void **state) {
   char *text;
   size_t bytes;
   assert_int_equal(kg_instance_text(&instance, &scale_port, &text, &bytes, NULL), KG_OK);
-  assert_string_equal(text,
-                      "#define KG_INSTANCE 1\n"
-                      "#define KG_WAVE 64\n"
-                      "#define KG_T_T f32\n"
-                      "#define KG_T_TW bf16\n"
-                      "#define KG_C_LAYOUT 7\n"
-                      "#define KG_C_FLAG 1\n"
-                      "#define KG_ENTRY custom_kernel_scale_rows_float32_bfloat16_7_t\n"
-                      "#line 1 \"hip/scale_rows.hip\"\n"
-                      "the text\n");
+  assert_string_equal(text, "#define KG_INSTANCE 1\n"
+                            "#define KG_WAVE 64\n"
+                            "#define KG_T_T f32\n"
+                            "#define KG_T_TW bf16\n"
+                            "#define KG_C_LAYOUT 7\n"
+                            "#define KG_C_FLAG 1\n"
+                            "#define KG_ENTRY custom_kernel_scale_rows_float32_bfloat16_7_t\n"
+                            "#line 1 \"hip/scale_rows.hip\"\n"
+                            "the text\n");
   assert_int_equal(bytes, strlen(text));
   free(text);
 }
@@ -172,9 +171,9 @@ typedef struct Identity {
 static void key_of(const Identity *i, unsigned fields, kg_key *key) {
   kg_instance instance = i->instance;
   instance.kernel = &i->kernel;
-  assert_int_equal(kg_key_make(key, i->device.target, i->device.compiler, &instance, &i->port,
-                               fields, NULL),
-                   KG_OK);
+  assert_int_equal(
+      kg_key_make(key, i->device.target, i->device.compiler, &instance, &i->port, fields, NULL),
+      KG_OK);
 }
 
 static bool same_key(const Identity *a, const Identity *b, unsigned fields) {
@@ -258,7 +257,8 @@ static void the_flat_form_is_a_length_and_bytes_for_each_field(void **state) {
   key_of(&one, 1u << KG_KEY_FORMAT | 1u << KG_KEY_TARGET | 1u << KG_KEY_OPTIONS, &key);
   static const char expected[] = "\6\0\0\0\0\0\0\0kgen 1"
                                  "\6\0\0\0\0\0\0\0fake_1"
-                                 "\1\0\0\0\0\0\0\0" "1"
+                                 "\1\0\0\0\0\0\0\0"
+                                 "1"
                                  "\3\0\0\0\0\0\0\0-O3";
   char flat[sizeof expected - 1];
   assert_int_equal(key.flat_bytes, sizeof flat);

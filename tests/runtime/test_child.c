@@ -33,14 +33,14 @@ static int forget(void **state) {
 
 /* Runs a shell's words. */
 static bool sh(const char *words, const char *input, size_t bytes, kg_child_limits limits) {
-  const char *const argv[] = { "sh", "-c", words, NULL };
-  const kg_child_program program = { .path = "sh", .argv = argv };
+  const char *const argv[] = {"sh", "-c", words, NULL};
+  const kg_child_program program = {.path = "sh", .argv = argv};
   kg_child_outcome_free(&of);
   return kg_child_run(&program, input, bytes, limits, &of);
 }
 
 static bool plain(const char *words) {
-  return sh(words, NULL, 0, (kg_child_limits){ .seconds = 60 });
+  return sh(words, NULL, 0, (kg_child_limits){.seconds = 60});
 }
 
 static void assert_ended(kg_child_ending ending, int code, const char *words) {
@@ -84,11 +84,11 @@ static void an_input_larger_than_a_pipe_comes_whole(void **state) {
   const size_t bytes = 5000000;
   char *input = malloc(bytes);
   for (size_t i = 0; i < bytes; i++) input[i] = (char)(i * 7);
-  assert_true(sh("cat", input, bytes, (kg_child_limits){ .seconds = 60 }));
+  assert_true(sh("cat", input, bytes, (kg_child_limits){.seconds = 60}));
   assert_int_equal(of.out_bytes, bytes);
   assert_memory_equal(of.out, input, bytes);
   /* and one that nobody reads neither waits nor raises a signal here */
-  assert_true(sh("exec <&-; echo done", input, bytes, (kg_child_limits){ .seconds = 60 }));
+  assert_true(sh("exec <&-; echo done", input, bytes, (kg_child_limits){.seconds = 60}));
   assert_string_equal(of.out, "done\n");
   free(input);
 }
@@ -96,32 +96,32 @@ static void an_input_larger_than_a_pipe_comes_whole(void **state) {
 static void a_deadline_is_a_deadline(void **state) {
   (void)state;
   const double start = kg_child_clock();
-  assert_false(sh("echo before; exec sleep 100", NULL, 0, (kg_child_limits){ .seconds = 0.3 }));
+  assert_false(sh("echo before; exec sleep 100", NULL, 0, (kg_child_limits){.seconds = 0.3}));
   assert_ended(KG_CHILD_LATE, 0, "did not end in 0.3 seconds");
   assert_string_equal(of.out, "before\n");
   /* also for one that has closed its outputs */
   assert_false(
-      sh("exec >/dev/null 2>&1; exec sleep 100", NULL, 0, (kg_child_limits){ .seconds = 0.3 }));
+      sh("exec >/dev/null 2>&1; exec sleep 100", NULL, 0, (kg_child_limits){.seconds = 0.3}));
   assert_int_equal(of.ending, KG_CHILD_LATE);
   assert_true(kg_child_clock() - start < 10);
 }
 
 static void a_program_that_writes_without_end_is_stopped_and_that_is_said(void **state) {
   (void)state;
-  assert_false(sh("yes", NULL, 0, (kg_child_limits){ .seconds = 60, .most = 100000 }));
+  assert_false(sh("yes", NULL, 0, (kg_child_limits){.seconds = 60, .most = 100000}));
   assert_ended(KG_CHILD_LOUD, 0, "wrote more than 100000 bytes and was ended");
   assert_int_equal(of.out_bytes, 100000);
-  assert_false(sh("yes >&2", NULL, 0, (kg_child_limits){ .seconds = 60, .most = 100000 }));
+  assert_false(sh("yes >&2", NULL, 0, (kg_child_limits){.seconds = 60, .most = 100000}));
   assert_int_equal(of.ending, KG_CHILD_LOUD);
-  assert_true(sh("head -c 100000 /dev/zero", NULL, 0,
-                 (kg_child_limits){ .seconds = 60, .most = 100000 }));
+  assert_true(
+      sh("head -c 100000 /dev/zero", NULL, 0, (kg_child_limits){.seconds = 60, .most = 100000}));
 }
 
 static bool run_path(const char *path, const char *folder) {
-  const char *const argv[] = { "it", NULL };
-  const kg_child_program program = { .path = path, .folder = folder, .argv = argv };
+  const char *const argv[] = {"it", NULL};
+  const kg_child_program program = {.path = path, .folder = folder, .argv = argv};
   kg_child_outcome_free(&of);
-  return kg_child_run(&program, NULL, 0, (kg_child_limits){ .seconds = 60 }, &of);
+  return kg_child_run(&program, NULL, 0, (kg_child_limits){.seconds = 60}, &of);
 }
 
 static void a_program_that_cannot_be_run_is_said_with_the_system_s_words(void **state) {
@@ -159,9 +159,9 @@ static void it_runs_in_its_folder_and_a_relative_path_is_from_here(void **state)
 
 static void the_environment_is_the_given_one_or_ours(void **state) {
   (void)state;
-  const char *const argv[] = { "env", NULL }, *const envp[] = { "ONLY=this", NULL };
-  const kg_child_program program = { .path = "env", .argv = argv, .envp = envp };
-  assert_true(kg_child_run(&program, NULL, 0, (kg_child_limits){ 0 }, &of));
+  const char *const argv[] = {"env", NULL}, *const envp[] = {"ONLY=this", NULL};
+  const kg_child_program program = {.path = "env", .argv = argv, .envp = envp};
+  assert_true(kg_child_run(&program, NULL, 0, (kg_child_limits){0}, &of));
   assert_string_equal(of.out, "ONLY=this\n");
   setenv("KG_CHILD_TEST", "inherited", 1);
   assert_true(plain("echo $KG_CHILD_TEST"));
@@ -207,7 +207,7 @@ static void a_host_that_ignores_its_children_learns_how_they_ended(void **state)
   a_program_that_a_signal_ended_is_named_so(NULL);
   outputs_larger_than_a_pipe_come_whole(NULL);
   a_deadline_is_a_deadline(NULL);
-  assert_false(sh("echo $$; exec sleep 100", NULL, 0, (kg_child_limits){ .seconds = 0.3 }));
+  assert_false(sh("echo $$; exec sleep 100", NULL, 0, (kg_child_limits){.seconds = 0.3}));
   const pid_t pid = atoi(of.out); /* the program has gone with the one that waits for it */
   for (int i = 0; i < 200 && kill(pid, 0) == 0; i++) usleep(10000);
   assert_int_equal(kill(pid, 0), -1);
@@ -266,11 +266,10 @@ static void descriptors_that_are_used_up_are_named(void **state) {
 
 static void a_program_s_own_bytes_can_be_run(void **state) {
   (void)state;
-  const char *const argv[] = { "kg-hiprtc", NULL };
-  const kg_child_program program = { .image = kg_embedded_kg_hiprtc,
-                                     .image_bytes = kg_embedded_kg_hiprtc_bytes,
-                                     .argv = argv };
-  assert_false(kg_child_run(&program, NULL, 0, (kg_child_limits){ .seconds = 60 }, &of));
+  const char *const argv[] = {"kg-hiprtc", NULL};
+  const kg_child_program program = {
+      .image = kg_embedded_kg_hiprtc, .image_bytes = kg_embedded_kg_hiprtc_bytes, .argv = argv};
+  assert_false(kg_child_run(&program, NULL, 0, (kg_child_limits){.seconds = 60}, &of));
   assert_ended(KG_CHILD_EXITED, 2, "ended with status 2");
   assert_memory_equal(of.err, "usage: kg-hiprtc", 16);
 }
@@ -279,9 +278,9 @@ static void *run_some(void *data) {
   int *right = data;
   for (int i = 0; i < 25; i++) {
     kg_child_outcome mine;
-    const char *const argv[] = { "sh", "-c", "cat; exit 7", NULL };
-    const kg_child_program program = { .path = "sh", .argv = argv };
-    kg_child_run(&program, "abc", 3, (kg_child_limits){ .seconds = 60 }, &mine);
+    const char *const argv[] = {"sh", "-c", "cat; exit 7", NULL};
+    const kg_child_program program = {.path = "sh", .argv = argv};
+    kg_child_run(&program, "abc", 3, (kg_child_limits){.seconds = 60}, &mine);
     *right += mine.ending == KG_CHILD_EXITED && mine.code == 7 && strcmp(mine.out, "abc") == 0;
     kg_child_outcome_free(&mine);
   }
@@ -291,7 +290,7 @@ static void *run_some(void *data) {
 static void threads_run_programs_side_by_side(void **state) {
   (void)state;
   pthread_t thread[4];
-  int right[4] = { 0 };
+  int right[4] = {0};
   for (int i = 0; i < 4; i++)
     assert_int_equal(pthread_create(&thread[i], NULL, run_some, &right[i]), 0);
   for (int i = 0; i < 4; i++) {
@@ -304,9 +303,9 @@ static void threads_run_programs_side_by_side(void **state) {
 
 static void one_talks_with_a_child_until_it_is_ended(void **state) {
   (void)state;
-  const char *const argv[] = { "sh", "-c", "echo noise >&2; cat; echo last words >&2; kill -6 $$",
-                               NULL };
-  const kg_child_program program = { .path = "sh", .argv = argv };
+  const char *const argv[] = {"sh", "-c", "echo noise >&2; cat; echo last words >&2; kill -6 $$",
+                              NULL};
+  const kg_child_program program = {.path = "sh", .argv = argv};
   char words[200], got[6] = "";
   kg_child child;
   assert_true(kg_child_start(&child, &program, words, sizeof words));
@@ -322,8 +321,8 @@ static void one_talks_with_a_child_until_it_is_ended(void **state) {
 
 static void a_child_that_cannot_be_started_says_why_and_leaves_nothing(void **state) {
   (void)state;
-  const char *const argv[] = { "it", NULL };
-  kg_child_program program = { .path = "/nowhere/it", .argv = argv };
+  const char *const argv[] = {"it", NULL};
+  kg_child_program program = {.path = "/nowhere/it", .argv = argv};
   char words[200];
   kg_child child;
   assert_false(kg_child_start(&child, &program, words, sizeof words));
@@ -341,24 +340,24 @@ static void a_child_that_cannot_be_started_says_why_and_leaves_nothing(void **st
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    RUN(both_outputs_and_the_exit_status_come_back),
-    RUN(a_program_that_a_signal_ended_is_named_so),
-    RUN(outputs_larger_than_a_pipe_come_whole),
-    RUN(an_input_larger_than_a_pipe_comes_whole),
-    RUN(a_deadline_is_a_deadline),
-    RUN(a_program_that_writes_without_end_is_stopped_and_that_is_said),
-    RUN(a_program_that_cannot_be_run_is_said_with_the_system_s_words),
-    RUN(it_runs_in_its_folder_and_a_relative_path_is_from_here),
-    RUN(the_environment_is_the_given_one_or_ours),
-    RUN(nothing_else_of_ours_is_open_in_it),
-    RUN(its_signals_are_as_by_default_and_none_is_blocked),
-    RUN(a_host_that_ignores_its_children_learns_how_they_ended),
-    RUN(a_host_that_waits_for_any_child_does_not_make_a_success_of_it),
-    RUN(descriptors_that_are_used_up_are_named),
-    RUN(a_program_s_own_bytes_can_be_run),
-    RUN(threads_run_programs_side_by_side),
-    RUN(one_talks_with_a_child_until_it_is_ended),
-    RUN(a_child_that_cannot_be_started_says_why_and_leaves_nothing),
+      RUN(both_outputs_and_the_exit_status_come_back),
+      RUN(a_program_that_a_signal_ended_is_named_so),
+      RUN(outputs_larger_than_a_pipe_come_whole),
+      RUN(an_input_larger_than_a_pipe_comes_whole),
+      RUN(a_deadline_is_a_deadline),
+      RUN(a_program_that_writes_without_end_is_stopped_and_that_is_said),
+      RUN(a_program_that_cannot_be_run_is_said_with_the_system_s_words),
+      RUN(it_runs_in_its_folder_and_a_relative_path_is_from_here),
+      RUN(the_environment_is_the_given_one_or_ours),
+      RUN(nothing_else_of_ours_is_open_in_it),
+      RUN(its_signals_are_as_by_default_and_none_is_blocked),
+      RUN(a_host_that_ignores_its_children_learns_how_they_ended),
+      RUN(a_host_that_waits_for_any_child_does_not_make_a_success_of_it),
+      RUN(descriptors_that_are_used_up_are_named),
+      RUN(a_program_s_own_bytes_can_be_run),
+      RUN(threads_run_programs_side_by_side),
+      RUN(one_talks_with_a_child_until_it_is_ended),
+      RUN(a_child_that_cannot_be_started_says_why_and_leaves_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

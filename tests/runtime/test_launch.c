@@ -99,9 +99,10 @@ static void a_port_of_another_width_says_both_widths(void **state) {
   scale_set_up(&s, *state, KG_F32, KG_F32);
   kg_port port = scale_port;
   port.waves = KG_WAVE32;
-  const KernelPorts ports = {
-      .version = KG_TABLES_VERSION,
-      .kernel = "scale_rows", .fallback = "multiply, then sum", .rocm = &port};
+  const KernelPorts ports = {.version = KG_TABLES_VERSION,
+                             .kernel = "scale_rows",
+                             .fallback = "multiply, then sum",
+                             .rocm = &port};
   const kg_kernel kernel = SCALE_KERNEL(&ports);
   s.call.kernel = &kernel;
   assert_refused(
@@ -507,9 +508,10 @@ static void assert_port_refused(kg_device *device, const kg_port *port, kg_statu
                                 const char *sentence) {
   static Scale s;
   scale_set_up(&s, device, KG_F32, KG_F32);
-  const KernelPorts ports = {
-      .version = KG_TABLES_VERSION,
-      .kernel = "scale_rows", .fallback = "multiply, then sum", .rocm = port};
+  const KernelPorts ports = {.version = KG_TABLES_VERSION,
+                             .kernel = "scale_rows",
+                             .fallback = "multiply, then sum",
+                             .rocm = port};
   const kg_kernel kernel = SCALE_KERNEL(&ports);
   s.call.kernel = &kernel;
   assert_refused(&s, status, sentence);

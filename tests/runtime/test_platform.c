@@ -108,9 +108,12 @@ static volatile char work[4096];
 
 static void on_signal(int number, siginfo_t *info, void *machine) {
   (void)number;
-  if (running && kg_ticker_ticked(running, info)) own_ticks++;
-  else if (!running && kg_ticker_ticked(NULL, info)) late_ticks++;
-  else others++;
+  if (running && kg_ticker_ticked(running, info))
+    own_ticks++;
+  else if (!running && kg_ticker_ticked(NULL, info))
+    late_ticks++;
+  else
+    others++;
   at_place = kg_signal_place(machine) != NULL;
 }
 

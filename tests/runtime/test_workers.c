@@ -43,14 +43,14 @@ static void count_some(kg_work *work, unsigned part) {
   Count *c = (Count *)work;
   assert_false(atomic_fetch_or(&c->parts, 1u << part) >> part & 1); /* each part once */
   for (int job; (job = c->next++) < JOBS;) {
-    if (c->slow) nanosleep(&(struct timespec){ 0, 10000 }, NULL);
+    if (c->slow) nanosleep(&(struct timespec){0, 10000}, NULL);
     c->done[job]++;
   }
 }
 
 static Count *count(bool slow) {
   Count *c = calloc(1, sizeof *c);
-  c->work = (kg_work){ .take_part = count_some, .is_left = some_left };
+  c->work = (kg_work){.take_part = count_some, .is_left = some_left};
   c->slow = slow;
   return c;
 }
@@ -136,7 +136,7 @@ static void the_program_s_signals_are_left_to_its_own_threads(void **state) {
   (void)state;
   kg_workers *w = kg_workers_new(2);
   Masks *m = calloc(1, sizeof *m);
-  m->count.work = (kg_work){ .take_part = look_at_masks, .is_left = some_left };
+  m->count.work = (kg_work){.take_part = look_at_masks, .is_left = some_left};
   m->count.slow = true;
   kg_workers_run(w, &m->count.work, false);
   assert_int_equal(m->held, 1);
@@ -150,11 +150,11 @@ static void the_program_s_signals_are_left_to_its_own_threads(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_job_is_done_once_by_several_parts),
-    cmocka_unit_test(work_for_one_makes_no_thread),
-    cmocka_unit_test(a_machine_that_gives_no_threads_does_all_of_it_all_the_same),
-    cmocka_unit_test(several_threads_bring_work_at_once),
-    cmocka_unit_test(the_program_s_signals_are_left_to_its_own_threads),
+      cmocka_unit_test(every_job_is_done_once_by_several_parts),
+      cmocka_unit_test(work_for_one_makes_no_thread),
+      cmocka_unit_test(a_machine_that_gives_no_threads_does_all_of_it_all_the_same),
+      cmocka_unit_test(several_threads_bring_work_at_once),
+      cmocka_unit_test(the_program_s_signals_are_left_to_its_own_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

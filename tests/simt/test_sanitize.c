@@ -390,7 +390,7 @@ static void checking_devices_open_by_their_names(void **state) {
     kg_device_close(device);
   }
   static const char *const wrong[] = {"simt32+chek", "simt32+check+check", "simt64/cuda+check",
-                                      "simt32+", "simt32/+check/", "hip+check"};
+                                      "simt32+",     "simt32/+check/",     "hip+check"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
     assert_int_not_equal(kg_device_open(wrong[i], &device, &error), KG_OK);
 }
@@ -416,8 +416,7 @@ static void an_endless_kernel_on_a_plain_device_is_a_report(void **state) {
     assert_non_null(strstr(tail, ", and its group has taken more than 0.1 seconds: it may never "
                                  "end (KG_SIMT_SECONDS sets the limit)"));
   }
-  load(&bench,
-       KERNEL(meets, "u32 *out", "for (;;)\n  __syncthreads();\nout[threadIdx.x] = 1;\n"),
+  load(&bench, KERNEL(meets, "u32 *out", "for (;;)\n  __syncthreads();\nout[threadIdx.x] = 1;\n"),
        "meets"); /* also where nothing but lanes' switching goes on */
   assert_int_equal(try_launch(&bench, &grid, &block, sizeof block), KG_DEVICE_FAILED);
   assert_non_null(strstr(bench.error.message, "its group has taken more than 0.1 seconds"));

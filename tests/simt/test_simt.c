@@ -351,8 +351,10 @@ static void a_missing_compiler_is_said_so(void **state) {
   setenv("KG_CLANG", "/bin/true", 1);
   assert_int_equal(kg_device_simt.open(&device, 32, "", &error), KG_NO_COMPILER);
   assert_string_equal(error.message, "/bin/true does not answer --version as clang does");
-  if (before) setenv("KG_CLANG", before, 1);
-  else unsetenv("KG_CLANG");
+  if (before)
+    setenv("KG_CLANG", before, 1);
+  else
+    unsetenv("KG_CLANG");
   free(before);
 }
 
@@ -361,8 +363,8 @@ static void compile_with(const char *does, bool ignored, kg_error *error) {
   static const char text[] = KERNEL(right, "u32 *out", "out[0] = 1;\n");
   char path[] = "/tmp/kg-clang-XXXXXX";
   FILE *script = fdopen(mkstemp(path), "w");
-  fprintf(script,
-          "#!/bin/sh\n[ $1 != --version ] || { echo clang version 19.1.7; exit 0; }\n%s\n", does);
+  fprintf(script, "#!/bin/sh\n[ $1 != --version ] || { echo clang version 19.1.7; exit 0; }\n%s\n",
+          does);
   assert_int_equal(fchmod(fileno(script), 0700), 0);
   fclose(script);
   char *before = getenv("KG_CLANG");
@@ -378,8 +380,10 @@ static void compile_with(const char *does, bool ignored, kg_error *error) {
   kg_device_simt.close(&device);
   signal(SIGCHLD, SIG_DFL);
   free(blob.bytes);
-  if (before) setenv("KG_CLANG", before, 1);
-  else unsetenv("KG_CLANG");
+  if (before)
+    setenv("KG_CLANG", before, 1);
+  else
+    unsetenv("KG_CLANG");
   free(before);
   unlink(path);
 }

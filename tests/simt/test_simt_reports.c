@@ -297,8 +297,10 @@ static void a_folder_that_a_killed_compilation_left_is_taken_away(void **state) 
   Bench bench;
   open_device(&bench, 32, "");
   close_device(&bench);
-  if (kept) setenv("TMPDIR", kept, 1);
-  else unsetenv("TMPDIR");
+  if (kept)
+    setenv("TMPDIR", kept, 1);
+  else
+    unsetenv("TMPDIR");
   free(kept);
   struct stat facts;
   for (int i = 0; i < 3; i++) {

@@ -66,14 +66,14 @@ static void invalid_utf8_is_told_of_with_its_line(void **state) {
     const char *text;
     unsigned byte;
   } bad[] = {
-    { "\xff", 0xff },
-    { "\xc0\xaf", 0xc0 },
-    { "\xed\xa0\x80", 0xed },
-    { "\xe2\x82", 0xe2 },
-    { "\xf4\x90\x80\x80", 0xf4 },
-    { "\x80", 0x80 },
-    { "\xf0\x80\x80\x80", 0xf0 },
-    { "\xe0\x80\x80", 0xe0 },
+      {"\xff", 0xff},
+      {"\xc0\xaf", 0xc0},
+      {"\xed\xa0\x80", 0xed},
+      {"\xe2\x82", 0xe2},
+      {"\xf4\x90\x80\x80", 0xf4},
+      {"\x80", 0x80},
+      {"\xf0\x80\x80\x80", 0xf0},
+      {"\xe0\x80\x80", 0xe0},
   };
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     char text[64], want[128];
@@ -88,7 +88,7 @@ static void invalid_utf8_is_told_of_with_its_line(void **state) {
 
 static void a_line_of_10_megabytes_is_told_of(void **state) {
   (void)state;
-  Buf b = { 0 };
+  Buf b = {0};
   buf_puts(&b, "local x = 1\n-- ");
   for (int i = 0; i < 10 * 1024; i++) buf_printf(&b, "%1024s", "");
   write_file("kernels.lua", b.s, b.len);
@@ -153,7 +153,7 @@ static void slow_work_is_stopped(void **state) {
 
 static void deep_nesting_is_no_crash(void **state) {
   (void)state;
-  Buf b = { 0 };
+  Buf b = {0};
   buf_puts(&b, "kernel 'k' ");
   for (int i = 0; i < 20000; i++) buf_puts(&b, "{");
   write_file("kernels.lua", b.s, b.len);
@@ -204,20 +204,20 @@ static void random_mutations_of_a_good_specification_do_no_harm(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    IN_SCRATCH(pairs_goes_by_the_keys_order),
-    IN_SCRATCH(a_missing_file_is_told_of),
-    IN_SCRATCH(a_directory_is_told_of),
-    IN_SCRATCH(a_pipe_with_no_writer_is_told_of_at_once),
-    IN_SCRATCH(a_file_that_is_too_large_is_told_of),
-    IN_SCRATCH(bytecode_is_told_of),
-    IN_SCRATCH(a_nul_byte_is_told_of_with_its_line),
-    IN_SCRATCH(invalid_utf8_is_told_of_with_its_line),
-    IN_SCRATCH(a_line_of_10_megabytes_is_told_of),
-    IN_SCRATCH(a_link_out_of_the_folder_is_not_followed_by_include),
-    IN_SCRATCH(an_included_file_must_be_text_too),
-    IN_SCRATCH(slow_work_is_stopped),
-    IN_SCRATCH(deep_nesting_is_no_crash),
-    IN_SCRATCH(random_mutations_of_a_good_specification_do_no_harm),
+      IN_SCRATCH(pairs_goes_by_the_keys_order),
+      IN_SCRATCH(a_missing_file_is_told_of),
+      IN_SCRATCH(a_directory_is_told_of),
+      IN_SCRATCH(a_pipe_with_no_writer_is_told_of_at_once),
+      IN_SCRATCH(a_file_that_is_too_large_is_told_of),
+      IN_SCRATCH(bytecode_is_told_of),
+      IN_SCRATCH(a_nul_byte_is_told_of_with_its_line),
+      IN_SCRATCH(invalid_utf8_is_told_of_with_its_line),
+      IN_SCRATCH(a_line_of_10_megabytes_is_told_of),
+      IN_SCRATCH(a_link_out_of_the_folder_is_not_followed_by_include),
+      IN_SCRATCH(an_included_file_must_be_text_too),
+      IN_SCRATCH(slow_work_is_stopped),
+      IN_SCRATCH(deep_nesting_is_no_crash),
+      IN_SCRATCH(random_mutations_of_a_good_specification_do_no_harm),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

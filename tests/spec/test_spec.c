@@ -29,7 +29,7 @@ static int is_spec_folder(const struct dirent *e) { return strncmp(e->d_name, "s
 
 static int check_bad(const char *name) {
   char folder[] = "/tmp/kgen-bad-XXXXXX", command[PATH_MAX];
-  Buf before = { 0 }, after = { 0 };
+  Buf before = {0}, after = {0};
   int wrong = 0;
   assert_non_null(mkdtemp(folder));
   snprintf(command, sizeof command, "cp -R tests/bad/spec/. %s && cp -R tests/bad/%s/. %s", folder,
@@ -99,9 +99,7 @@ static void check_type(const kg_type_param *t, const char *name) {
   assert_int_equal(t->dtypes[2], KG_BF16);
 }
 
-static void check_expr(kg_expr e, const char *text) {
-  assert_string_equal(e.text, text);
-}
+static void check_expr(kg_expr e, const char *text) { assert_string_equal(e.text, text); }
 
 static void check_ports(const Kernel *k) {
   assert_int_equal(k->port_count, 3);
@@ -194,8 +192,8 @@ static void check_rich_declarations(const Kernel *k) {
   check_expr(k->args[1].shape[1], "when(LAYOUT == 1, L, H)");
   check_expr(k->args[1].shape[3], "4");
   assert_true(k->dim_max[3] == 65536);
-  static const char *const consts[] = { "TRADITIONAL", "LAYOUT", "WIDE", "THREADS",
-                                        "ON" }; /* the key's first */
+  static const char *const consts[] = {"TRADITIONAL", "LAYOUT", "WIDE", "THREADS",
+                                       "ON"}; /* the key's first */
   assert_int_equal(k->const_count, 5);
   for (int i = 0; i < 5; i++) assert_string_equal(k->consts[i].name, consts[i]);
   assert_true(k->consts[0].is_bool && k->consts[0].in_key && k->consts[0].count == 2);
@@ -209,8 +207,8 @@ static void check_rich_declarations(const Kernel *k) {
 }
 
 static void check_rich_launch(const Kernel *k) {
-  static const char *const require[] = { "D >= 2 && D % 2 == 0", "TRADITIONAL || n < 9", "!(B > 8)",
-                                         "L != 3", "0 - L <= 1 - L" };
+  static const char *const require[] = {"D >= 2 && D % 2 == 0", "TRADITIONAL || n < 9", "!(B > 8)",
+                                        "L != 3", "0 - L <= 1 - L"};
   check_expr(k->groups[0], "ceil_div(D / 2, WIDE)");
   check_expr(k->groups[1], "max(max(B, L), 1)");
   check_expr(k->groups[2], "H % 7");
@@ -249,7 +247,7 @@ static void every_form_of_every_field_is_read(void **state) {
   assert_string_equal(k->reference, "rich.c");
   assert_int_equal(k->case_count, 2);
   const Case *c = &k->cases[0];
-  static const int64_t values[] = { 1, 2, 3, 4, 1, 0 };
+  static const int64_t values[] = {1, 2, 3, 4, 1, 0};
   for (int i = 0; i < 6; i++) assert_true(c->given[i] && c->values[i] == values[i]);
   assert_true(!c->given[6] && !c->given[7] && !c->given[8]); /* fixed constants are no case's */
   assert_true(c->given[9] && c->values[9] == 5);
@@ -333,7 +331,7 @@ static void dump_exprs(Buf *b, const kg_expr *e, int n) {
 
 /* All that a kernel holds but its lines. */
 static char *dump(Arena *a, const Kernel *k) {
-  Buf b = { 0 };
+  Buf b = {0};
   buf_printf(&b, "%s|%s|%s|%s|%u\n", k->name, k->summary, k->fallback, k->body, k->waves);
   for (int i = 0; i < k->type_count; i++) {
     buf_printf(&b, "type %s", k->types[i].name);
@@ -373,18 +371,18 @@ static char *dump(Arena *a, const Kernel *k) {
 }
 
 static const char *const parts[] = {
-  "summary = 's'",
-  "dims = { 'rows', 'D' }",
-  "wave = any",
-  "fallback = 'f'",
-  "body = 'k.kc'",
-  "inputs = { { 'x', 'TW', { 'rows', 'D' } }, { 'w', 'T', { 'D' } } }",
-  "outputs = { { 'y', 'TZ', { 'rows', 'D' } } }",
-  "types = HASH:T = { f32 }|TW = { f32, f16 }|TZ = { bf16 }",
-  "consts = HASH:THREADS = 256|A = 1|B = 2|FLAG = true|Z = -1",
-  "launch = HASH:groups = { dim.rows, 1, 1 }|threads = { const.THREADS, 1, 1 }",
-  "ports = HASH:metal = {}|cuda = absent 'why'|hip = { define = { Z = 5, A = 3 }, why = 'w' }",
-  "numerics = HASH:accumulate = f32|tolerance = { f32 = 1, f16 = 2, bf16 = 3 }",
+    "summary = 's'",
+    "dims = { 'rows', 'D' }",
+    "wave = any",
+    "fallback = 'f'",
+    "body = 'k.kc'",
+    "inputs = { { 'x', 'TW', { 'rows', 'D' } }, { 'w', 'T', { 'D' } } }",
+    "outputs = { { 'y', 'TZ', { 'rows', 'D' } } }",
+    "types = HASH:T = { f32 }|TW = { f32, f16 }|TZ = { bf16 }",
+    "consts = HASH:THREADS = 256|A = 1|B = 2|FLAG = true|Z = -1",
+    "launch = HASH:groups = { dim.rows, 1, 1 }|threads = { const.THREADS, 1, 1 }",
+    "ports = HASH:metal = {}|cuda = absent 'why'|hip = { define = { Z = 5, A = 3 }, why = 'w' }",
+    "numerics = HASH:accumulate = f32|tolerance = { f32 = 1, f16 = 2, bf16 = 3 }",
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -428,7 +426,7 @@ static void the_order_in_which_hash_tables_were_made_changes_nothing(void **stat
   uint32_t seed = 2463534242u;
   write_text("k.kc", "// body\n");
   for (int round = 0; round < 60; round++) {
-    Buf before = { 0 }, b = { 0 };
+    Buf before = {0}, b = {0};
     const char *list[PARTS];
     Arena *a = arena_new();
     memcpy(list, parts, sizeof parts);
@@ -459,7 +457,7 @@ static void the_order_in_which_hash_tables_were_made_changes_nothing(void **stat
 static void write_changed(const char *from, const char *to) {
   const char *at = strstr(good, from);
   assert_non_null(at);
-  Buf b = { 0 };
+  Buf b = {0};
   buf_put(&b, good, (size_t)(at - good));
   buf_puts(&b, to);
   buf_puts(&b, at + strlen(from));
@@ -473,20 +471,20 @@ static void each_check_has_a_twin_that_is_fine(void **state) {
   static const struct {
     const char *from, *fine, *faulty, *code;
   } twins[] = {
-    { "THREADS = 256", "THREADS = 512", "THREADS = 513", "E062" }, /* hip's limit here */
-    { "dim.D:ge(1)", "(dim.D * 2):ge(1)", "dim.D * 2", "E055" },
-    { "wave    = any", "wave    = 32", "wave    = 16", "E064" },
-    { "bf16 = 1.6e-2", "bf16 = 0", "bf16 = -0.1", "E081" },
-    { "\"rows\", \"D\" },\n  inputs", "{ \"rows\", max = 4294967295 }, \"D\" },\n  inputs",
-      "{ \"rows\", max = 4294967296 }, \"D\" },\n  inputs", "E025" },
-    { "cuda = {}", "cuda = absent \"slow\"", "cuda = absent \" \"", "E068" },
-    { "hip = {}", "hip = { define = { THREADS = 128 }, why = \"w\" }",
-      "hip = { define = { THREADS = 128 } }", "E070" },
-    { "\"eps\"", "\"halve\"", "\"half\"", "E031" },
-    { "\"eps\"", "\"kgx\"", "\"kg_x\"", "E033" },
-    { "\"eps\", \"f32\"", "\"eps\", \"i32\"", "\"eps\", \"i64\"", "E044" },
-    { "TW = { f32, f16, bf16 }", "TW = { \"float32\", i8 }", "TW = { \"float33\" }", "E040" },
-    { "dim.rows, 1, 1", "dim.rows + const.THREADS, 1, 1", "dim.rows + const.ROWS, 1, 1", "E050" },
+      {"THREADS = 256", "THREADS = 512", "THREADS = 513", "E062"}, /* hip's limit here */
+      {"dim.D:ge(1)", "(dim.D * 2):ge(1)", "dim.D * 2", "E055"},
+      {"wave    = any", "wave    = 32", "wave    = 16", "E064"},
+      {"bf16 = 1.6e-2", "bf16 = 0", "bf16 = -0.1", "E081"},
+      {"\"rows\", \"D\" },\n  inputs", "{ \"rows\", max = 4294967295 }, \"D\" },\n  inputs",
+       "{ \"rows\", max = 4294967296 }, \"D\" },\n  inputs", "E025"},
+      {"cuda = {}", "cuda = absent \"slow\"", "cuda = absent \" \"", "E068"},
+      {"hip = {}", "hip = { define = { THREADS = 128 }, why = \"w\" }",
+       "hip = { define = { THREADS = 128 } }", "E070"},
+      {"\"eps\"", "\"halve\"", "\"half\"", "E031"},
+      {"\"eps\"", "\"kgx\"", "\"kg_x\"", "E033"},
+      {"\"eps\", \"f32\"", "\"eps\", \"i32\"", "\"eps\", \"i64\"", "E044"},
+      {"TW = { f32, f16, bf16 }", "TW = { \"float32\", i8 }", "TW = { \"float33\" }", "E040"},
+      {"dim.rows, 1, 1", "dim.rows + const.THREADS, 1, 1", "dim.rows + const.ROWS, 1, 1", "E050"},
   };
   for (size_t i = 0; i < sizeof twins / sizeof *twins; i++) {
     write_changed(twins[i].from, twins[i].fine);
@@ -502,13 +500,13 @@ static void each_check_has_a_twin_that_is_fine(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(each_bad_specification_says_exactly_what_is_wrong_and_writes_nothing),
-    IN_SCRATCH(the_design_s_example_is_read_field_by_field),
-    IN_SCRATCH(every_form_of_every_field_is_read),
-    IN_SCRATCH(paths_and_diagnostics_are_relative_to_the_specification_s_folder),
-    IN_SCRATCH(a_body_is_beside_the_file_that_holds_its_kernel),
-    IN_SCRATCH(the_order_in_which_hash_tables_were_made_changes_nothing),
-    IN_SCRATCH(each_check_has_a_twin_that_is_fine),
+      cmocka_unit_test(each_bad_specification_says_exactly_what_is_wrong_and_writes_nothing),
+      IN_SCRATCH(the_design_s_example_is_read_field_by_field),
+      IN_SCRATCH(every_form_of_every_field_is_read),
+      IN_SCRATCH(paths_and_diagnostics_are_relative_to_the_specification_s_folder),
+      IN_SCRATCH(a_body_is_beside_the_file_that_holds_its_kernel),
+      IN_SCRATCH(the_order_in_which_hash_tables_were_made_changes_nothing),
+      IN_SCRATCH(each_check_has_a_twin_that_is_fine),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,7 +180,7 @@ static void only_what_changed_is_written_and_named(void **state) {
   Room *r = *state;
   write_now(r);
   fx_replace(&r->f, "metal/scale.metal",
-            "another by kgen, content 00000000000000000000000000000000\n", "kernels.lua");
+             "another by kgen, content 00000000000000000000000000000000\n", "kernels.lua");
   struct stat before, after;
   stat(at(r, "kernels.h"), &before);
   FILE *log = tmpfile();
@@ -262,10 +262,10 @@ static void check_names_an_edited_file(void **state) {
   write_now(r);
   put(at(r, "hip/scale.hip"),
       arena_printf(r->f.a, "%s ", library_output(&r->f.library, "hip/scale.hip")->text));
-  assert_check(
-      r, 1,
-      "/F/hip/scale.hip: edited: not as kgen wrote it; from kernels.lua and templates/kernels/scale.kc (make the change there);"
-      " run 'kgen'\n");
+  assert_check(r, 1,
+               "/F/hip/scale.hip: edited: not as kgen wrote it; from kernels.lua and "
+               "templates/kernels/scale.kc (make the change there);"
+               " run 'kgen'\n");
 }
 
 static void check_calls_a_file_with_other_line_ends_edited(void **state) {
@@ -276,20 +276,19 @@ static void check_calls_a_file_with_other_line_ends_edited(void **state) {
     buf_printf(&b, "%s%c", *s == '\n' ? "\r" : "", *s);
   put(at(r, "PORTS.md"), b.s);
   buf_free(&b);
-  assert_check(
-      r, 1,
-      "/F/PORTS.md: edited: not as kgen wrote it; from kernels.lua (make the change there); run 'kgen'\n");
+  assert_check(r, 1,
+               "/F/PORTS.md: edited: not as kgen wrote it; from kernels.lua (make the change "
+               "there); run 'kgen'\n");
 }
 
 static void check_names_what_a_change_of_the_specification_made_stale(void **state) {
   Room *r = *state;
   write_now(r);
-  fx_replace(&r->f, "hip/scale.hip",
-            "another by kgen, content 00000000000000000000000000000000\n",
-            "kernels.lua and templates/kernels/scale.kc");
-  assert_check(
-      r, 1,
-      "/F/hip/scale.hip: stale: another text is due; from kernels.lua and templates/kernels/scale.kc; run 'kgen'\n");
+  fx_replace(&r->f, "hip/scale.hip", "another by kgen, content 00000000000000000000000000000000\n",
+             "kernels.lua and templates/kernels/scale.kc");
+  assert_check(r, 1,
+               "/F/hip/scale.hip: stale: another text is due; from kernels.lua and "
+               "templates/kernels/scale.kc; run 'kgen'\n");
   assert_int_equal(write_now(r), 1);
   assert_check(r, 0, "");
 }
@@ -319,10 +318,10 @@ static void check_names_orphans_and_who_they_belong_to(void **state) {
   content_stamp(own, strlen(own));
   put(at(r, "hip/old.hip"), own);
   put(at(r, "my notes.txt"), "mine");
-  assert_check(
-      r, 2,
-      "/F/hip/old.hip: orphan: nothing in kernels.lua gives it any more; run 'kgen'\n"
-      "/F/my notes.txt: orphan: no file of kgen's, or edited since (move it if it is wanted); run 'rm '/F/my notes.txt''\n");
+  assert_check(r, 2,
+               "/F/hip/old.hip: orphan: nothing in kernels.lua gives it any more; run 'kgen'\n"
+               "/F/my notes.txt: orphan: no file of kgen's, or edited since (move it if it is "
+               "wanted); run 'rm '/F/my notes.txt''\n");
 }
 
 static void check_names_a_directory_in_the_way(void **state) {
@@ -443,13 +442,10 @@ static pid_t limited_writer(Room *r, bool killed) {
   signal(SIGXFSZ, killed ? SIG_DFL : SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &limit);
   const int changed = write_now(r);
-  _exit(
-      changed == -1 &&
-              strstr(
-                  faults(r),
-                  "/opencl/scale.cl: error E210: cannot be written: File too large; nothing was changed\n")
-          ? 0
-          : 1);
+  _exit(changed == -1 && strstr(faults(r), "/opencl/scale.cl: error E210: cannot be written: File "
+                                           "too large; nothing was changed\n")
+            ? 0
+            : 1);
 }
 
 static void assert_old_files(Room *r, const Library *old) {

@@ -14,8 +14,8 @@
 #include "tables/inner.h"
 #include "output_fixture.h"
 
-static const char warnings[] =
-    "-std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wconversion -pedantic -Wno-overlength-strings -Werror";
+static const char warnings[] = "-std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wconversion "
+                               "-pedantic -Wno-overlength-strings -Werror";
 
 static char folder[] = "/tmp/kgen-tables-XXXXXX";
 
@@ -101,18 +101,18 @@ static void a_cplusplus_client_can_include_and_link_it(void **state) {
   Fixture f;
   fixture_make(&f);
   put_c_files(&f);
-  put_file(
-      "client.cc",
-      "#include \"kernels.h\"\nint main() { return scale_available(nullptr) ? 1 : kg_kernel_count - 2; }\n");
-  put_file(
-      "runtime.c",
-      "#include \"kg.h\"\nbool kg_has_port(const KernelPorts *p, const kg_device *d) { return !p || d; }\n"
-      "kg_status kg_launch(kg_device *d, const kg_call *c) { return d || c ? KG_OK : KG_BAD_ARGUMENT; }\n");
-  assert_int_equal(
-      run("cd %s && for f in kernels texts runtime; do gcc -std=c11 -I $OLDPWD/runtime -c $f.c || exit 1; done && "
-          "g++ -std=c++17 -Wall -Wextra -Werror -I $OLDPWD/runtime client.cc kernels.o texts.o runtime.o -o client && ./client",
-          folder),
-      0);
+  put_file("client.cc", "#include \"kernels.h\"\nint main() { return scale_available(nullptr) ? 1 "
+                        ": kg_kernel_count - 2; }\n");
+  put_file("runtime.c", "#include \"kg.h\"\nbool kg_has_port(const KernelPorts *p, const kg_device "
+                        "*d) { return !p || d; }\n"
+                        "kg_status kg_launch(kg_device *d, const kg_call *c) { return d || c ? "
+                        "KG_OK : KG_BAD_ARGUMENT; }\n");
+  assert_int_equal(run("cd %s && for f in kernels texts runtime; do gcc -std=c11 -I "
+                       "$OLDPWD/runtime -c $f.c || exit 1; done && "
+                       "g++ -std=c++17 -Wall -Wextra -Werror -I $OLDPWD/runtime client.cc "
+                       "kernels.o texts.o runtime.o -o client && ./client",
+                       folder),
+                   0);
   fixture_free(&f);
 }
 
@@ -124,36 +124,45 @@ static void the_tables_say_what_the_specification_says(void **state) {
   fixture_make(&f);
   const char *both[] = {"scale", "copy"}, *copies[] = {"copy", "copy"};
   KernelSet with_scale = {.name = "with_scale", .kernel_count = 2, .kernels = both},
-       without = {.name = "without", .kernel_count = 2, .kernels = copies},
-       *paths[] = {&with_scale, &without};
+            without = {.name = "without", .kernel_count = 2, .kernels = copies},
+            *paths[] = {&with_scale, &without};
   f.spec.set_count = 2;
   f.spec.sets = paths;
   put_c_files(&f);
   put_file("kernels.h", emit_header(f.a, &f.library));
   put_file("kernels.c", emit_tables(f.a, &f.library));
-  put_file(
-      "main.c",
-      "#include \"kernels.h\"\n#include <stdio.h>\n#include <string.h>\n"
-      "bool kg_has_port(const KernelPorts *p, const kg_device *d) { (void)d; return p->cuda != NULL; }\n"
-      "kg_status kg_launch(kg_device *d, const kg_call *c) {\n"
-      "  (void)d; printf(\"launch %s %d %g %d %u %lld %lld %lld %d %d\\n\", c->kernel->name, c->kernel->arg_count,\n"
-      "    (double)c->scalars[0].f32, c->scalars[1].i32, c->scalars[2].u32, (long long)c->consts[0], (long long)c->consts[1],\n"
-      "    (long long)c->consts[2], c->tensors[1].rank, c->tensors[3].rank); return KG_OK; }\n"
-      "int main(void) {\n"
-      "  const kg_kernel *k = kg_kernels[0]; kg_tensor t = {.rank = 2}, w = {.rank = 1};\n"
-      "  printf(\"%d %s %s %d %d%d\\n\", kg_kernel_count, k->name, kg_kernels[1]->name, k->types[0].count, k->types[0].dtypes[0], k->types[0].dtypes[1]);\n"
-      "  printf(\"%s %d %d %lld\\n\", k->consts[1].name, k->consts[1].in_key, k->consts[1].count, (long long)k->consts[1].values[1]);\n"
-      "  const kg_expr *e = &k->args[2].shape[1]; printf(\"%s %d:\", e->text, e->count);\n"
-      "  for (int i = 0; i < e->count; i++) printf(\" %d.%lld\", e->steps[i].op, (long long)e->steps[i].value);\n"
-      "  printf(\"\\n%s|%s|%s\\n\", k->ports->metal->file, k->ports->cuda ? \"?\" : k->ports->why.cuda, k->ports->rocm->options[1]);\n"
-      "  printf(\"%lld %u %u\\n\", (long long)k->ports->rocm->threads[0].steps[0].value, k->ports->rocm->waves, k->ports->rocm->shared_bytes);\n"
-      "  printf(\"%s %s\\n\", k->ports->others[0].backend, k->ports->others[0].port->file);\n"
-      "  printf(\"%s %d\\n\", kg_kernels[1]->ports->others[0].why, kg_kernels[1]->ports->others[1].backend == NULL);\n"
-      "  printf(\"%d %d %d %d\\n\", scale_available(NULL), copy_available(NULL), with_scale_available(NULL),\n"
-      "         without_available(NULL));\n"
-      "  scale_launch(NULL, &t, NULL, 0.5f, -3, 7u, true, -2, &t, &w);\n"
-      "  fputs(k->ports->rocm->text, stdout);\n"
-      "  return 0;\n}\n");
+  put_file("main.c",
+           "#include \"kernels.h\"\n#include <stdio.h>\n#include <string.h>\n"
+           "bool kg_has_port(const KernelPorts *p, const kg_device *d) { (void)d; return p->cuda "
+           "!= NULL; }\n"
+           "kg_status kg_launch(kg_device *d, const kg_call *c) {\n"
+           "  (void)d; printf(\"launch %s %d %g %d %u %lld %lld %lld %d %d\\n\", c->kernel->name, "
+           "c->kernel->arg_count,\n"
+           "    (double)c->scalars[0].f32, c->scalars[1].i32, c->scalars[2].u32, (long "
+           "long)c->consts[0], (long long)c->consts[1],\n"
+           "    (long long)c->consts[2], c->tensors[1].rank, c->tensors[3].rank); return KG_OK; }\n"
+           "int main(void) {\n"
+           "  const kg_kernel *k = kg_kernels[0]; kg_tensor t = {.rank = 2}, w = {.rank = 1};\n"
+           "  printf(\"%d %s %s %d %d%d\\n\", kg_kernel_count, k->name, kg_kernels[1]->name, "
+           "k->types[0].count, k->types[0].dtypes[0], k->types[0].dtypes[1]);\n"
+           "  printf(\"%s %d %d %lld\\n\", k->consts[1].name, k->consts[1].in_key, "
+           "k->consts[1].count, (long long)k->consts[1].values[1]);\n"
+           "  const kg_expr *e = &k->args[2].shape[1]; printf(\"%s %d:\", e->text, e->count);\n"
+           "  for (int i = 0; i < e->count; i++) printf(\" %d.%lld\", e->steps[i].op, (long "
+           "long)e->steps[i].value);\n"
+           "  printf(\"\\n%s|%s|%s\\n\", k->ports->metal->file, k->ports->cuda ? \"?\" : "
+           "k->ports->why.cuda, k->ports->rocm->options[1]);\n"
+           "  printf(\"%lld %u %u\\n\", (long long)k->ports->rocm->threads[0].steps[0].value, "
+           "k->ports->rocm->waves, k->ports->rocm->shared_bytes);\n"
+           "  printf(\"%s %s\\n\", k->ports->others[0].backend, k->ports->others[0].port->file);\n"
+           "  printf(\"%s %d\\n\", kg_kernels[1]->ports->others[0].why, "
+           "kg_kernels[1]->ports->others[1].backend == NULL);\n"
+           "  printf(\"%d %d %d %d\\n\", scale_available(NULL), copy_available(NULL), "
+           "with_scale_available(NULL),\n"
+           "         without_available(NULL));\n"
+           "  scale_launch(NULL, &t, NULL, 0.5f, -3, 7u, true, -2, &t, &w);\n"
+           "  fputs(k->ports->rocm->text, stdout);\n"
+           "  return 0;\n}\n");
   assert_int_equal(run("gcc %s -I runtime -I %s %s/main.c %s/kernels.c %s/texts.c -o %s/main",
                        warnings, folder, folder, folder, folder, folder),
                    0);
@@ -192,9 +201,8 @@ static void a_long_line_is_split_and_comes_out_whole(void **state) {
   for (const char *s = c; *s; s += strcspn(s, "\n") + 1) assert_true(strcspn(s, "\n") < 4095);
   put_file("texts.c", c);
   put_file("want", text);
-  put_file(
-      "main.c",
-      "#include <stdio.h>\nextern const char kg_text_hip_copy[];\nint main(void) { return fputs(kg_text_hip_copy, stdout) < 0; }\n");
+  put_file("main.c", "#include <stdio.h>\nextern const char kg_text_hip_copy[];\nint main(void) { "
+                     "return fputs(kg_text_hip_copy, stdout) < 0; }\n");
   assert_int_equal(run("gcc %s %s/main.c %s/texts.c -o %s/main && %s/main | cmp - %s/want",
                        warnings, folder, folder, folder, folder, folder),
                    0);
@@ -207,11 +215,11 @@ static void a_launcher_takes_inputs_scalars_constants_outputs(void **state) {
   fixture_make(&f);
   Buf b = {0};
   put_launcher(&b, &f.scale);
-  assert_string_equal(
-      b.s,
-      "kg_status scale_launch(kg_device *device, const kg_tensor *x, const kg_tensor *table, float factor,\n"
-      "                       int32_t shift, uint32_t seed, bool FLIP, int64_t LAYOUT, kg_tensor *y,\n"
-      "                       kg_tensor *weights)");
+  assert_string_equal(b.s, "kg_status scale_launch(kg_device *device, const kg_tensor *x, const "
+                           "kg_tensor *table, float factor,\n"
+                           "                       int32_t shift, uint32_t seed, bool FLIP, "
+                           "int64_t LAYOUT, kg_tensor *y,\n"
+                           "                       kg_tensor *weights)");
   buf_free(&b);
   fixture_free(&f);
 }
@@ -220,16 +228,17 @@ static void an_empty_slot_is_null_with_its_reason(void **state) {
   (void)state;
   Fixture f;
   fixture_make(&f);
-  assert_non_null(strstr(f.library.outputs[1].text,
-                         arena_printf(f.a, "const KernelPorts scale_ports = {\n  .version = %#x,\n%s",
-                                      (unsigned)KG_TABLES_VERSION,
-                         "  .kernel = \"scale\",\n"
-                         "  .fallback = \"multiply in the graph\",\n"
-                         "  .metal = &scale_metal_port,\n"
-                         "  .cuda = NULL,\n"
-                         "  .rocm = &scale_hip_port,\n"
-                         "  .why = {.cuda = \"the graph is \\\"as fast\\\" there \\\\ ?\\?/\"},\n"
-                         "  .others = scale_others,\n};\n")));
+  assert_non_null(
+      strstr(f.library.outputs[1].text,
+             arena_printf(f.a, "const KernelPorts scale_ports = {\n  .version = %#x,\n%s",
+                          (unsigned)KG_TABLES_VERSION,
+                          "  .kernel = \"scale\",\n"
+                          "  .fallback = \"multiply in the graph\",\n"
+                          "  .metal = &scale_metal_port,\n"
+                          "  .cuda = NULL,\n"
+                          "  .rocm = &scale_hip_port,\n"
+                          "  .why = {.cuda = \"the graph is \\\"as fast\\\" there \\\\ ?\\?/\"},\n"
+                          "  .others = scale_others,\n};\n")));
   fixture_free(&f);
 }
 
@@ -242,14 +251,10 @@ static void instances_are_all_choices_in_key_order(void **state) {
   int count;
   const kg_instance *x = kernel_instances(f.a, &f.scale, &count);
   assert_int_equal(count, 8);
-  assert_string_equal(instance_name(f.a, &x[0]),
-                      "custom_kernel_scale_float32_float16_f_1");
-  assert_string_equal(instance_name(f.a, &x[1]),
-                      "custom_kernel_scale_float32_float16_f_-2");
-  assert_string_equal(instance_name(f.a, &x[2]),
-                      "custom_kernel_scale_float32_float16_t_1");
-  assert_string_equal(instance_name(f.a, &x[7]),
-                      "custom_kernel_scale_bfloat16_float16_t_-2");
+  assert_string_equal(instance_name(f.a, &x[0]), "custom_kernel_scale_float32_float16_f_1");
+  assert_string_equal(instance_name(f.a, &x[1]), "custom_kernel_scale_float32_float16_f_-2");
+  assert_string_equal(instance_name(f.a, &x[2]), "custom_kernel_scale_float32_float16_t_1");
+  assert_string_equal(instance_name(f.a, &x[7]), "custom_kernel_scale_bfloat16_float16_t_-2");
   assert_int_equal(x[7].consts[2], 256);
   kernel_instances(f.a, &f.copy, &count);
   assert_int_equal(count, 1);
@@ -264,8 +269,7 @@ static void every_dtype_of_the_key_is_in_the_name(void **state) {
   const kg_instance *x = kernel_instances(f.a, &f.scale, &count);
   for (int i = 0; i < count; i++)
     for (int j = 0; j < i; j++)
-      assert_string_not_equal(instance_name(f.a, &x[i]),
-                              instance_name(f.a, &x[j]));
+      assert_string_not_equal(instance_name(f.a, &x[i]), instance_name(f.a, &x[j]));
   fixture_free(&f);
 }
 
@@ -275,10 +279,11 @@ static void an_instance_block_is_what_the_runtime_writes(void **state) {
   fixture_make(&f);
   int count;
   const kg_instance *x = kernel_instances(f.a, &f.scale, &count);
-  assert_string_equal(
-      instance_block(f.a, &x[7], 64, "hip/scale.hip"),
-      "#define KG_INSTANCE 1\n#define KG_WAVE 64\n#define KG_T_T bf16\n#define KG_T_TW f16\n#define KG_C_FLIP 1\n"
-      "#define KG_C_LAYOUT -2\n#define KG_ENTRY custom_kernel_scale_bfloat16_float16_t_-2\n#line 1 \"hip/scale.hip\"\n");
+  assert_string_equal(instance_block(f.a, &x[7], 64, "hip/scale.hip"),
+                      "#define KG_INSTANCE 1\n#define KG_WAVE 64\n#define KG_T_T bf16\n#define "
+                      "KG_T_TW f16\n#define KG_C_FLIP 1\n"
+                      "#define KG_C_LAYOUT -2\n#define KG_ENTRY "
+                      "custom_kernel_scale_bfloat16_float16_t_-2\n#line 1 \"hip/scale.hip\"\n");
   fixture_free(&f);
 }
 
@@ -290,8 +295,7 @@ static void a_choice_is_complete_or_says_what_is_missing(void **state) {
   const char *why = NULL;
   char *all[] = {"T=bfloat16", "LAYOUT=-2", "FLIP=true", "TW=f16"};
   assert_true(instance_choose(f.a, &f.scale, all, 4, &x, &why));
-  assert_string_equal(instance_name(f.a, &x),
-                      "custom_kernel_scale_bfloat16_float16_t_-2");
+  assert_string_equal(instance_name(f.a, &x), "custom_kernel_scale_bfloat16_float16_t_-2");
   static const struct {
     const char *choice, *why;
   } wrong[] = {
@@ -391,7 +395,8 @@ static void the_json_is_json(void **state) {
     assert_int_equal(
         run("python3 -c \"import json; k = json.load(open('%s/kernels.json'))['kernels']; "
             "assert [x['name'] for x in k] == ['scale', 'copy']; p = k[0]['ports']; "
-            "assert p['cuda'] == {'slot': 'cuda', 'absent': 'the graph is \\\"as fast\\\" there \\\\\\\\ ?\?/'}, p['cuda']; "
+            "assert p['cuda'] == {'slot': 'cuda', 'absent': 'the graph is \\\"as fast\\\" there "
+            "\\\\\\\\ ?\?/'}, p['cuda']; "
             "assert p['hip']['threads'] == ['128', '1', '1'] and p['hip']['waves'] == [32, 64]; "
             "assert p['hip']['shared_bytes'] == {'32': [32] * 8, '64': [16] * 8}; "
             "assert k[0]['tolerance']['f32'] == {'rms': 1e-06, 'max': 1e-05}; "
@@ -407,10 +412,9 @@ static void the_matrix_shows_ports_reasons_and_answers(void **state) {
   Fixture f;
   fixture_make(&f);
   const char *md = f.library.outputs[3].text;
-  assert_non_null(strstr(
-      md,
-      "| kernel | dtypes | instances | Metal, 32 lanes | CUDA, 32 lanes | HIP, 32 lanes | HIP, 64 lanes |"
-      " OpenCL, 32 lanes | OpenCL, 64 lanes |\n"));
+  assert_non_null(strstr(md, "| kernel | dtypes | instances | Metal, 32 lanes | CUDA, 32 lanes | "
+                             "HIP, 32 lanes | HIP, 64 lanes |"
+                             " OpenCL, 32 lanes | OpenCL, 64 lanes |\n"));
   assert_non_null(strstr(
       md, "| `scale` | T: f32 bf16; TW: f16 | 8 | yes | absent | yes | yes | yes | yes |\n"));
   assert_non_null(strstr(md, "| `copy` | fixed | 1 | yes | yes | yes | no | absent | absent |\n"));
@@ -424,16 +428,16 @@ static void the_text_matrix_lines_up(void **state) {
   (void)state;
   Fixture f;
   fixture_make(&f);
-  assert_string_equal(
-      ports_text(f.a, &f.library, false),
-      "kernel  dtypes                Metal   CUDA    HIP     OpenCL\n"
-      "scale   T: f32 bf16; TW: f16  32      absent  32, 64  32, 64\n"
-      "copy    fixed                 32      32      32      absent\n"
-      "\n"
-      "scale has no CUDA port: the graph is \"as fast\" there \\ ?\?/ (fallback: multiply in the graph)\n"
-      "scale on HIP has its own THREADS = 128: fewer registers\n"
-      "scale answers E123: the row | is one wave\n"
-      "copy has no OpenCL port: nobody asked for it\n");
+  assert_string_equal(ports_text(f.a, &f.library, false),
+                      "kernel  dtypes                Metal   CUDA    HIP     OpenCL\n"
+                      "scale   T: f32 bf16; TW: f16  32      absent  32, 64  32, 64\n"
+                      "copy    fixed                 32      32      32      absent\n"
+                      "\n"
+                      "scale has no CUDA port: the graph is \"as fast\" there \\ ?\?/ (fallback: "
+                      "multiply in the graph)\n"
+                      "scale on HIP has its own THREADS = 128: fewer registers\n"
+                      "scale answers E123: the row | is one wave\n"
+                      "copy has no OpenCL port: nobody asked for it\n");
   assert_null(strchr(ports_text(f.a, &f.library, false), '\033'));
   assert_non_null(strchr(ports_text(f.a, &f.library, true), '\033'));
   fixture_free(&f);

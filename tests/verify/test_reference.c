@@ -76,7 +76,8 @@ static void a_reference_rounds_as_the_host_does(void **state) {
       for (int i = 0; i < 64; i++) {
         const double x = ldexp(1 + i / 64.0 + (i % 5) * 0x1p-30, e) * (i % 2 ? -1 : 1);
         const double r = ref_round((ref_dtype)d, x);
-        if (kg_dtype_info(d)->kind != KG_KIND_FLOAT) assert_true(r == x);
+        if (kg_dtype_info(d)->kind != KG_KIND_FLOAT)
+          assert_true(r == x);
         else {
           const double host = kg_f64_from_float(d, kg_float_from_f64(d, x));
           assert_true(r == host || (isnan(r) && isnan(host)));
@@ -135,7 +136,10 @@ static void the_sum_the_norm_and_the_product_are_rounded_each(void **state) {
 
 /* ---- fused_rope_qk_append -------------------------------------------------------------------- */
 
-typedef struct RopeShape { int64_t B, L, Hq, Hkv, D, R; bool traditional, paged; } RopeShape;
+typedef struct RopeShape {
+  int64_t B, L, Hq, Hkv, D, R;
+  bool traditional, paged;
+} RopeShape;
 
 static void rope_run(RopeShape s, ref_dtype T, double log2_base, double scale, int64_t position,
                      double *qkv, double *q, double *k, double *v) {
@@ -143,11 +147,16 @@ static void rope_run(RopeShape s, ref_dtype T, double log2_base, double scale, i
   ref_tensor tensors[] = {floats("qkv", T, n * (s.Hq + 2 * s.Hkv), qkv),
                           floats("q", T, n * s.Hq, q), floats("k", T, n * s.Hkv, k),
                           floats("v", T, n * s.Hkv, v)};
-  ref_value values[] = {{"B", s.B, 0},         {"L", s.L, 0},
-                        {"Hq", s.Hq, 0},       {"Hkv", s.Hkv, 0},
-                        {"D", s.D, 0},         {"rope_dims", s.R, 0},
-                        {"log2_base", 0, log2_base}, {"scale", 0, scale},
-                        {"position", position, 0}, {"TRADITIONAL", s.traditional, 0},
+  ref_value values[] = {{"B", s.B, 0},
+                        {"L", s.L, 0},
+                        {"Hq", s.Hq, 0},
+                        {"Hkv", s.Hkv, 0},
+                        {"D", s.D, 0},
+                        {"rope_dims", s.R, 0},
+                        {"log2_base", 0, log2_base},
+                        {"scale", 0, scale},
+                        {"position", position, 0},
+                        {"TRADITIONAL", s.traditional, 0},
                         {"LAYOUT", s.paged, 0}};
   ref_call c = CALL(tensors, values);
   rope_reference(&c);
@@ -208,7 +217,8 @@ static void heads_and_tokens_go_to_the_layouts_places(void **state) {
 /* ---- gumbel_max_sample ----------------------------------------------------------------------- */
 
 /* counter, key, output: the generator's published known-answer vectors */
-static const struct { uint32_t counter[4], key[2], words[4];
+static const struct {
+  uint32_t counter[4], key[2], words[4];
 } philox_vectors[] = {
     {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
     {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
@@ -247,7 +257,11 @@ static void the_references_philox_gives_the_published_words(void **state) {
   }
 }
 
-typedef struct Draw { ref_tensor tensors[4]; ref_value values[5]; ref_call call; } Draw;
+typedef struct Draw {
+  ref_tensor tensors[4];
+  ref_value values[5];
+  ref_call call;
+} Draw;
 
 static void draw_set(Draw *d, int64_t B, int64_t V, int64_t S, double temp, double *logits,
                      int64_t *key, double *vals, int64_t *idxs) {
@@ -274,7 +288,7 @@ static void each_split_has_its_winner_and_an_empty_one_minus_infinity(void **sta
   static double logits[2][1500];
   double vals[6];
   int64_t key[] = {1, 2}, idxs[6];
-  logits[0][5] = 100;    /* noise 1.017537 for key 1, 2 */
+  logits[0][5] = 100; /* noise 1.017537 for key 1, 2 */
   logits[0][1023] = 200;
   logits[0][1030] = 300;
   for (int i = 0; i < 1500; i++) logits[1][i] = NAN;
@@ -350,7 +364,7 @@ static double xielu_of(ref_dtype T, double x, double alpha_p, double alpha_n, do
 static void xielu_has_its_known_values(void **state) {
   (void)state;
   assert_true(xielu_of(REF_F32, 2, 0.5, 0, 0.25, 0) == 2.5);
-  assert_true(fabs(xielu_of(REF_F32, -1, 0, 1, 0, 0) - 0.367879441171) < 1e-7);      /* 1/e */
+  assert_true(fabs(xielu_of(REF_F32, -1, 0, 1, 0, 0) - 0.367879441171) < 1e-7); /* 1/e */
   assert_true(fabs(xielu_of(REF_F32, -1, 0, 2, 3, 0) - (0.735758882343 - 3)) < 1e-6);
   assert_true(xielu_of(REF_F32, 0, 9, 0.5, 9, -0.5) ==
               ref_round(REF_F32, 0.5 * ref_round(REF_F32, expm1(-0.5)))); /* min */
@@ -588,28 +602,28 @@ static void a_pair_of_f16_is_rounded_once_from_its_exact_sum(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_value_is_rounded_to_the_nearest_one_of_its_dtype_ties_to_even),
-    cmocka_unit_test(a_reference_rounds_as_the_host_does),
-    cmocka_unit_test(a_row_is_divided_by_its_root_mean_square),
-    cmocka_unit_test(eps_stands_under_the_root_and_the_bias_is_added_to_the_weight),
-    cmocka_unit_test(the_sum_the_norm_and_the_product_are_rounded_each),
-    cmocka_unit_test(a_pair_turns_by_its_position),
-    cmocka_unit_test(frequencies_fall_by_the_base_over_the_pairs),
-    cmocka_unit_test(traditional_pairs_are_neighbours_and_the_tail_is_kept),
-    cmocka_unit_test(heads_and_tokens_go_to_the_layouts_places),
-    cmocka_unit_test(the_references_philox_gives_the_published_words),
-    cmocka_unit_test(the_references_noise_is_the_tables),
-    cmocka_unit_test(each_split_has_its_winner_and_an_empty_one_minus_infinity),
-    cmocka_unit_test(equal_candidates_go_to_the_lower_index),
-    cmocka_unit_test(the_judge_takes_a_near_tie_and_nothing_else),
-    cmocka_unit_test(xielu_has_its_known_values),
-    cmocka_unit_test(xielu_rounds_parameters_and_every_operation),
-    cmocka_unit_test(exp2_is_within_0_503_ulp_and_has_its_limits),
-    cmocka_unit_test(expm1_is_within_0_51_ulp_and_has_its_limits),
-    cmocka_unit_test(a_last_bit_wrong_in_a_constant_is_measured),
-    cmocka_unit_test(the_kernels_philox_gives_the_published_words),
-    cmocka_unit_test(uniform_and_noise_of_a_word_are_the_tables),
-    cmocka_unit_test(a_pair_of_f16_is_rounded_once_from_its_exact_sum),
+      cmocka_unit_test(a_value_is_rounded_to_the_nearest_one_of_its_dtype_ties_to_even),
+      cmocka_unit_test(a_reference_rounds_as_the_host_does),
+      cmocka_unit_test(a_row_is_divided_by_its_root_mean_square),
+      cmocka_unit_test(eps_stands_under_the_root_and_the_bias_is_added_to_the_weight),
+      cmocka_unit_test(the_sum_the_norm_and_the_product_are_rounded_each),
+      cmocka_unit_test(a_pair_turns_by_its_position),
+      cmocka_unit_test(frequencies_fall_by_the_base_over_the_pairs),
+      cmocka_unit_test(traditional_pairs_are_neighbours_and_the_tail_is_kept),
+      cmocka_unit_test(heads_and_tokens_go_to_the_layouts_places),
+      cmocka_unit_test(the_references_philox_gives_the_published_words),
+      cmocka_unit_test(the_references_noise_is_the_tables),
+      cmocka_unit_test(each_split_has_its_winner_and_an_empty_one_minus_infinity),
+      cmocka_unit_test(equal_candidates_go_to_the_lower_index),
+      cmocka_unit_test(the_judge_takes_a_near_tie_and_nothing_else),
+      cmocka_unit_test(xielu_has_its_known_values),
+      cmocka_unit_test(xielu_rounds_parameters_and_every_operation),
+      cmocka_unit_test(exp2_is_within_0_503_ulp_and_has_its_limits),
+      cmocka_unit_test(expm1_is_within_0_51_ulp_and_has_its_limits),
+      cmocka_unit_test(a_last_bit_wrong_in_a_constant_is_measured),
+      cmocka_unit_test(the_kernels_philox_gives_the_published_words),
+      cmocka_unit_test(uniform_and_noise_of_a_word_are_the_tables),
+      cmocka_unit_test(a_pair_of_f16_is_rounded_once_from_its_exact_sum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

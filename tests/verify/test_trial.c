@@ -302,7 +302,6 @@ static const char right_reference[] =
     "  for (int64_t i = 0; i < x->count; i++) y->real[i] = x->real[i] * ref_real(c, \"gain\");\n"
     "}\n";
 
-
 static void put(const char *name, const char *text) {
   char path[256];
   snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -423,8 +422,10 @@ static void a_requirement_that_does_not_hold_is_refused_before_the_data_are_made
   static const struct {
     const char *call, *words;
   } calls[] = {
-      {"paged_v2_partial D=0", "kgen run: paged_v2_partial: it requires D >= 1, which does not hold (D = 0)\n"},
-      {"sparse_v kv_rows=0", "sparse_v: it requires kv_rows >= 1, which does not hold (kv_rows = 0)\n"},
+      {"paged_v2_partial D=0",
+       "kgen run: paged_v2_partial: it requires D >= 1, which does not hold (D = 0)\n"},
+      {"sparse_v kv_rows=0",
+       "sparse_v: it requires kv_rows >= 1, which does not hold (kv_rows = 0)\n"},
       {"gather_qmm_mxfp4 R=1", "kgen run: gather_qmm_mxfp4: it requires "},
       {"paged_attention splits=0",
        "kgen run: paged_attention: it requires splits >= 1, which does not hold (splits = 0)\n"},

@@ -54,7 +54,8 @@ static int shell(const char *format, ...) {
 
 /* No hipRTC but the system's is asked: texts must not depend on the roots that are here. */
 static int verify(const char *options) {
-  return shell("cd %s && KGEN_TEMPLATES=${T:-%s/templates} KGEN_ROCM=/nowhere %s verify %s 2>&1", folder, home, kgen, options);
+  return shell("cd %s && KGEN_TEMPLATES=${T:-%s/templates} KGEN_ROCM=/nowhere %s verify %s 2>&1",
+               folder, home, kgen, options);
 }
 
 /* What stands after the list of tools: the rows and what follows, or the findings. */
@@ -124,16 +125,17 @@ static void own_templates(void) {
 static void of_a_right_kernel_nothing_is_said(void **state) {
   (void)state;
   assert_int_equal(verify("--only run,sanitize"), 0);
-  assert_string_equal(after_tools(),
-    "instance          port   run at         worst error       bits   sanitized at\n"
-    "row_sum_float32   metal  simt32         9.1e-08 of 1e-05  first  simt32\n"
-    "row_sum_bfloat16  metal  simt32         0 of 0.008        first  simt32\n"
-    "row_sum_float32   cuda   simt32         9.1e-08 of 1e-05  same   simt32\n"
-    "row_sum_bfloat16  cuda   simt32         0 of 0.008        same   simt32\n"
-    "row_sum_float32   hip    simt32 simt64  9.1e-08 of 1e-05  same   simt32 simt64\n"
-    "row_sum_bfloat16  hip    simt32 simt64  0 of 0.008        same   simt32 simt64\n"
-    "\n"
-    "6 rows, 16 runs, 16 sanitized runs: no findings\n");
+  assert_string_equal(
+      after_tools(),
+      "instance          port   run at         worst error       bits   sanitized at\n"
+      "row_sum_float32   metal  simt32         9.1e-08 of 1e-05  first  simt32\n"
+      "row_sum_bfloat16  metal  simt32         0 of 0.008        first  simt32\n"
+      "row_sum_float32   cuda   simt32         9.1e-08 of 1e-05  same   simt32\n"
+      "row_sum_bfloat16  cuda   simt32         0 of 0.008        same   simt32\n"
+      "row_sum_float32   hip    simt32 simt64  9.1e-08 of 1e-05  same   simt32 simt64\n"
+      "row_sum_bfloat16  hip    simt32 simt64  0 of 0.008        same   simt32 simt64\n"
+      "\n"
+      "6 rows, 16 runs, 16 sanitized runs: no findings\n");
 }
 
 static void the_number_of_threads_changes_no_line_of_a_report(void **state) {
@@ -147,36 +149,44 @@ static void the_number_of_threads_changes_no_line_of_a_report(void **state) {
 
 static void a_report_as_json_has_the_tools_the_rows_and_the_findings(void **state) {
   (void)state;
-  edit("kernels.lua", "metal = {}, cuda = {}, hip = {}", "metal = {}, cuda = absent \"x\", hip = absent \"x\"");
+  edit("kernels.lua", "metal = {}, cuda = {}, hip = {}",
+       "metal = {}, cuda = absent \"x\", hip = absent \"x\"");
   edit("kernels.lua", "{ f32, bf16 }", "{ f32 }");
   edit("kernels.lua", ", bf16 = 8e-3", "");
   edit("kernels.lua", "{ rows = 3, D = 500 }, ", "");
   edit(body, "T(all)", "T(all + 1.0f)");
   assert_int_equal(verify("--only run --json"), 1);
   edit_version();
-  assert_string_equal(findings("  \"compilations\""),
-    "  \"compilations\": 0,\n"
-    "  \"refusals\": 0,\n"
-    "  \"runs\": 1,\n"
-    "  \"sanitized_runs\": 0,\n"
-    "  \"versions\": [\n"
-    "    {\"name\": \"simt32/metal\", \"stage\": \"run\", \"backend\": \"metal\", \"version\": \"clang\", \"not_run\": null, \"targets\": []}\n"
-    "  ],\n"
-    "  \"rows\": [\n"
-    "    {\"kernel\": \"row_sum\", \"port\": \"metal\", \"instance\": \"custom_kernel_row_sum_float32\", \"ran\": [{\"at\": \"simt32/metal\", \"cases\": 1, \"right\": 0}], \"worst_error\": 1.3088362902047284, \"tolerance\": 1e-05, \"bits\": \"first\"}\n"
-    "  ],\n"
-    "  \"findings\": [\n"
-    "    {\n"
-    "      \"stage\": \"run\",\n"
-    "      \"kernel\": \"row_sum\",\n"
-    "      \"port\": \"metal\",\n"
-    "      \"text\": \"y: rms error 1.31 is over the tolerance 1e-05; the worst element: [1] is 1.39415336, expected 0.394153327\",\n"
-    "      \"places\": [\n"
-    "        {\"instance\": \"custom_kernel_row_sum_float32\", \"tool\": \"simt32/metal\", \"target\": null, \"case\": \"case 1 (rows = 2, D = 1)\"}\n"
-    "      ]\n"
-    "    }\n"
-    "  ]\n"
-    "}\n");
+  assert_string_equal(
+      findings("  \"compilations\""),
+      "  \"compilations\": 0,\n"
+      "  \"refusals\": 0,\n"
+      "  \"runs\": 1,\n"
+      "  \"sanitized_runs\": 0,\n"
+      "  \"versions\": [\n"
+      "    {\"name\": \"simt32/metal\", \"stage\": \"run\", \"backend\": \"metal\", \"version\": "
+      "\"clang\", \"not_run\": null, \"targets\": []}\n"
+      "  ],\n"
+      "  \"rows\": [\n"
+      "    {\"kernel\": \"row_sum\", \"port\": \"metal\", \"instance\": "
+      "\"custom_kernel_row_sum_float32\", \"ran\": [{\"at\": \"simt32/metal\", \"cases\": 1, "
+      "\"right\": 0}], \"worst_error\": 1.3088362902047284, \"tolerance\": 1e-05, \"bits\": "
+      "\"first\"}\n"
+      "  ],\n"
+      "  \"findings\": [\n"
+      "    {\n"
+      "      \"stage\": \"run\",\n"
+      "      \"kernel\": \"row_sum\",\n"
+      "      \"port\": \"metal\",\n"
+      "      \"text\": \"y: rms error 1.31 is over the tolerance 1e-05; the worst element: [1] is "
+      "1.39415336, expected 0.394153327\",\n"
+      "      \"places\": [\n"
+      "        {\"instance\": \"custom_kernel_row_sum_float32\", \"tool\": \"simt32/metal\", "
+      "\"target\": null, \"case\": \"case 1 (rows = 2, D = 1)\"}\n"
+      "      ]\n"
+      "    }\n"
+      "  ]\n"
+      "}\n");
 }
 
 /* ---- static --------------------------------------------------------------------------------- */
@@ -185,15 +195,16 @@ static void a_body_that_does_not_read_is_the_only_finding(void **state) {
   (void)state;
   edit(body, "WAVE / 2; step", "16; step");
   assert_int_equal(verify(""), 1);
-  assert_string_equal(said,
-    "\n"
-    "static:\n"
-    "  row_sum.kc:6:17: error E140: 16 stands for the wavefront's width here\n"
-    "    for (u32 step = 16; step > 0; step /= 2) sum += shuffle_xor(sum, step);\n"
-    "                    ^\n"
-    "    note: write WAVE / 2; a number that means something else gets a name among the specification's consts\n"
-    "\n"
-    "nothing was compiled or run: 1 finding comes first\n");
+  assert_string_equal(
+      said, "\n"
+            "static:\n"
+            "  row_sum.kc:6:17: error E140: 16 stands for the wavefront's width here\n"
+            "    for (u32 step = 16; step > 0; step /= 2) sum += shuffle_xor(sum, step);\n"
+            "                    ^\n"
+            "    note: write WAVE / 2; a number that means something else gets a name among the "
+            "specification's consts\n"
+            "\n"
+            "nothing was compiled or run: 1 finding comes first\n");
 }
 
 /* ---- compile -------------------------------------------------------------------------------- */
@@ -205,16 +216,17 @@ static void a_guard_that_lets_the_wrong_width_through_is_found_by_the_compiler(v
   if (is_missing("hiprtc ")) skip();
   edit("own/backends/hip.lua", "#if KG_DEVICE_WAVE != KG_WAVE", "#if 0");
   assert_int_equal(verify("--only compile --target gfx90a,gfx1030"), 1);
-  assert_string_equal(findings("compile: "),
-    "compile: row_sum, the hip text\n"
-    "  at custom_kernel_row_sum_float32, gfx90a, hiprtc\n"
-    "  the text's guard lets an instance for 32 lanes through, and the target has 64\n"
-    "\n"
-    "compile: row_sum, the hip text\n"
-    "  at custom_kernel_row_sum_float32, gfx1030, hiprtc\n"
-    "  the text's guard lets an instance for 64 lanes through, and the target has 32\n"
-    "\n"
-    "6 rows, 4 compilations, 2 refusals asked for: 2 findings\n");
+  assert_string_equal(
+      findings("compile: "),
+      "compile: row_sum, the hip text\n"
+      "  at custom_kernel_row_sum_float32, gfx90a, hiprtc\n"
+      "  the text's guard lets an instance for 32 lanes through, and the target has 64\n"
+      "\n"
+      "compile: row_sum, the hip text\n"
+      "  at custom_kernel_row_sum_float32, gfx1030, hiprtc\n"
+      "  the text's guard lets an instance for 64 lanes through, and the target has 32\n"
+      "\n"
+      "6 rows, 4 compilations, 2 refusals asked for: 2 findings\n");
 }
 
 static void a_word_that_a_backend_does_not_have_is_found_at_its_body_line(void **state) {
@@ -224,83 +236,85 @@ static void a_word_that_a_backend_does_not_have_is_found_at_its_body_line(void *
   assert_int_equal(verify("--only compile --target metal3.1"), 1);
   if (is_missing("clang-metal ")) skip();
   assert_string_equal(findings("compile: "),
-    "compile: row_sum, the metal text\n"
-    "  at custom_kernel_row_sum_float32, metal3.1, clang-metal\n"
-    "  and custom_kernel_row_sum_bfloat16, metal3.1, clang-metal\n"
-    "  row_sum.kc:8:1: error: use of undeclared identifier 'no_kg_barrier'\n"
-    "      8 | no_kg_barrier();\n"
-    "        | ^\n"
-    "  1 error generated.\n"
-    "\n"
-    "6 rows, 2 compilations, 1 refusal asked for: 1 finding\n");
+                      "compile: row_sum, the metal text\n"
+                      "  at custom_kernel_row_sum_float32, metal3.1, clang-metal\n"
+                      "  and custom_kernel_row_sum_bfloat16, metal3.1, clang-metal\n"
+                      "  row_sum.kc:8:1: error: use of undeclared identifier 'no_kg_barrier'\n"
+                      "      8 | no_kg_barrier();\n"
+                      "        | ^\n"
+                      "  1 error generated.\n"
+                      "\n"
+                      "6 rows, 2 compilations, 1 refusal asked for: 1 finding\n");
 }
 
 static void a_target_that_no_compiler_knows_is_a_finding(void **state) {
   (void)state;
   assert_int_equal(verify("--only compile --target gfx9999"), 1);
   assert_string_equal(findings("compile:"),
-    "compile:\n"
-    "  no compiler that is here knows the target \"gfx9999\"\n"
-    "\n"
-    "6 rows, 0 compilations, 0 refusals asked for: 1 finding\n");
+                      "compile:\n"
+                      "  no compiler that is here knows the target \"gfx9999\"\n"
+                      "\n"
+                      "6 rows, 0 compilations, 0 refusals asked for: 1 finding\n");
 }
 
 static void a_compiler_that_is_required_and_not_there_is_a_finding(void **state) {
   (void)state;
   assert_int_equal(verify("--only compile --target none --require hiprtc-7.2,simt32"), 1);
-  assert_string_equal(findings("compile:\n"),
-    "compile:\n"
-    "  no compiler that is here knows the target \"none\"\n"
-    "\n"
-    "compile:\n"
-    "  at hiprtc-7.2\n"
-    "  it is required, and there is no /nowhere/7.2; `sh gen/rocm-root 7.2 /nowhere` makes it\n"
-    "\n"
-    "6 rows, 0 compilations, 0 refusals asked for: 2 findings\n");
+  assert_string_equal(
+      findings("compile:\n"),
+      "compile:\n"
+      "  no compiler that is here knows the target \"none\"\n"
+      "\n"
+      "compile:\n"
+      "  at hiprtc-7.2\n"
+      "  it is required, and there is no /nowhere/7.2; `sh gen/rocm-root 7.2 /nowhere` makes it\n"
+      "\n"
+      "6 rows, 0 compilations, 0 refusals asked for: 2 findings\n");
   assert_int_equal(verify("--only static --require all"), 1);
-  assert_string_equal(said,
-    "ledger  not run: there is no generated/ledger.json; `kgen ledger` makes it\n"
-    "\n"
-    "instance          port\n"
-    "row_sum_float32   metal\n"
-    "row_sum_bfloat16  metal\n"
-    "row_sum_float32   cuda\n"
-    "row_sum_bfloat16  cuda\n"
-    "row_sum_float32   hip\n"
-    "row_sum_bfloat16  hip\n"
-    "\n"
-    "static:\n"
-    "  at ledger\n"
-    "  it is required, and there is no generated/ledger.json; `kgen ledger` makes it\n"
-    "\n"
-    "6 rows: 1 finding\n");
+  assert_string_equal(
+      said, "ledger  not run: there is no generated/ledger.json; `kgen ledger` makes it\n"
+            "\n"
+            "instance          port\n"
+            "row_sum_float32   metal\n"
+            "row_sum_bfloat16  metal\n"
+            "row_sum_float32   cuda\n"
+            "row_sum_bfloat16  cuda\n"
+            "row_sum_float32   hip\n"
+            "row_sum_bfloat16  hip\n"
+            "\n"
+            "static:\n"
+            "  at ledger\n"
+            "  it is required, and there is no generated/ledger.json; `kgen ledger` makes it\n"
+            "\n"
+            "6 rows: 1 finding\n");
   assert_int_equal(verify("--only static"), 0);
 }
 
 static void with_leaves_out_all_others_and_requires_what_it_names(void **state) {
   (void)state;
   assert_int_equal(verify("--only run --with simt64"), 0);
-  assert_string_equal(after_tools(),
-    "instance          port   run at  worst error       bits\n"
-    "row_sum_float32   metal  -       -                 -\n"
-    "row_sum_bfloat16  metal  -       -                 -\n"
-    "row_sum_float32   cuda   -       -                 -\n"
-    "row_sum_bfloat16  cuda   -       -                 -\n"
-    "row_sum_float32   hip    simt64  7.4e-08 of 1e-05  -\n"
-    "row_sum_bfloat16  hip    simt64  0 of 0.008        -\n"
-    "\n"
-    "6 rows, 4 runs: no findings\n");
+  assert_string_equal(after_tools(), "instance          port   run at  worst error       bits\n"
+                                     "row_sum_float32   metal  -       -                 -\n"
+                                     "row_sum_bfloat16  metal  -       -                 -\n"
+                                     "row_sum_float32   cuda   -       -                 -\n"
+                                     "row_sum_bfloat16  cuda   -       -                 -\n"
+                                     "row_sum_float32   hip    simt64  7.4e-08 of 1e-05  -\n"
+                                     "row_sum_bfloat16  hip    simt64  0 of 0.008        -\n"
+                                     "\n"
+                                     "6 rows, 4 runs: no findings\n");
   assert_int_equal(verify("--only compile,run --with hiprtc-7.2,simt32+check,simt32"), 1);
-  assert_string_equal(findings("static:\n"),
-    "static:\n"
-    "  at simt32+check\n"
-    "  --with asks for it, and nothing is put to it: no kernel here has a text for it, or --only leaves its stage out\n"
-    "\n"
-    "compile:\n"
-    "  at hiprtc-7.2\n"
-    "  it is required, and there is no /nowhere/7.2; `sh gen/rocm-root 7.2 /nowhere` makes it\n"
-    "\n"
-    "6 rows, 0 compilations, 0 refusals asked for, 4 runs: 2 findings\n");
+  assert_string_equal(
+      findings("static:\n"),
+      "static:\n"
+      "  at simt32+check\n"
+      "  --with asks for it, and nothing is put to it: no kernel here has a text for it, or --only "
+      "leaves its stage out\n"
+      "\n"
+      "compile:\n"
+      "  at hiprtc-7.2\n"
+      "  it is required, and there is no /nowhere/7.2; `sh gen/rocm-root 7.2 /nowhere` makes it\n"
+      "\n"
+      "6 rows, 0 compilations, 0 refusals asked for, 4 runs: 2 findings\n");
 }
 
 /* ---- run ------------------------------------------------------------------------------------ */
@@ -311,23 +325,25 @@ static void a_fold_that_starts_at_16_is_found_by_the_run_at_64_lanes_alone(void 
   edit(body, "WAVE / 2; step", "16; step");
   assert_int_equal(verify("--only run"), 1);
   assert_string_equal(after_tools(),
-    "instance          port   run at                  worst error       bits\n"
-    "row_sum_float32   metal  simt32                  9.1e-08 of 1e-05  first\n"
-    "row_sum_bfloat16  metal  simt32                  0 of 0.008        first\n"
-    "row_sum_float32   cuda   simt32                  9.1e-08 of 1e-05  same\n"
-    "row_sum_bfloat16  cuda   simt32                  0 of 0.008        same\n"
-    "row_sum_float32   hip    simt32 simt64 (1 of 2)  0.33 of 1e-05     same\n"
-    "row_sum_bfloat16  hip    simt32 simt64 (1 of 2)  0.33 of 0.008     same\n"
-    "\n"
-    "run: row_sum, the hip text\n"
-    "  at custom_kernel_row_sum_float32, simt64, case 1 (rows = 3, D = 500)\n"
-    "  y: rms error 0.331 is over the tolerance 1e-05; the worst element: [1] is 12.1255836, expected 22.4129639\n"
-    "\n"
-    "run: row_sum, the hip text\n"
-    "  at custom_kernel_row_sum_bfloat16, simt64, case 1 (rows = 3, D = 500)\n"
-    "  y: rms error 0.332 is over the tolerance 0.008; the worst element: [1] is 12.125, expected 22.5\n"
-    "\n"
-    "6 rows, 16 runs: 2 findings\n");
+                      "instance          port   run at                  worst error       bits\n"
+                      "row_sum_float32   metal  simt32                  9.1e-08 of 1e-05  first\n"
+                      "row_sum_bfloat16  metal  simt32                  0 of 0.008        first\n"
+                      "row_sum_float32   cuda   simt32                  9.1e-08 of 1e-05  same\n"
+                      "row_sum_bfloat16  cuda   simt32                  0 of 0.008        same\n"
+                      "row_sum_float32   hip    simt32 simt64 (1 of 2)  0.33 of 1e-05     same\n"
+                      "row_sum_bfloat16  hip    simt32 simt64 (1 of 2)  0.33 of 0.008     same\n"
+                      "\n"
+                      "run: row_sum, the hip text\n"
+                      "  at custom_kernel_row_sum_float32, simt64, case 1 (rows = 3, D = 500)\n"
+                      "  y: rms error 0.331 is over the tolerance 1e-05; the worst element: [1] is "
+                      "12.1255836, expected 22.4129639\n"
+                      "\n"
+                      "run: row_sum, the hip text\n"
+                      "  at custom_kernel_row_sum_bfloat16, simt64, case 1 (rows = 3, D = 500)\n"
+                      "  y: rms error 0.332 is over the tolerance 0.008; the worst element: [1] is "
+                      "12.125, expected 22.5\n"
+                      "\n"
+                      "6 rows, 16 runs: 2 findings\n");
 }
 
 static void an_output_that_nobody_writes_is_found_by_every_run(void **state) {
@@ -336,34 +352,35 @@ static void an_output_that_nobody_writes_is_found_by_every_run(void **state) {
   edit("kernels.lua", ", bf16 = 8e-3", "");
   edit(body, "if (thread == 0) y", "if (thread == 0 && row != 1) y");
   assert_int_equal(verify("--only run"), 1);
-  assert_string_equal(findings("run: "),
-    "run: row_sum, the metal text\n"
-    "  at custom_kernel_row_sum_float32, simt32/metal, case 1 (rows = 3, D = 500)\n"
-    "  y: 1 of 3 elements were never written, the first is [1]\n"
-    "\n"
-    "run: row_sum, the cuda text\n"
-    "  at custom_kernel_row_sum_float32, simt32/cuda, case 1 (rows = 3, D = 500)\n"
-    "  y: 1 of 3 elements were never written, the first is [1]\n"
-    "\n"
-    "run: row_sum, the hip text\n"
-    "  at custom_kernel_row_sum_float32, simt32, case 1 (rows = 3, D = 500)\n"
-    "  and custom_kernel_row_sum_float32, simt64, case 1 (rows = 3, D = 500)\n"
-    "  y: 1 of 3 elements were never written, the first is [1]\n"
-    "\n"
-    "run: row_sum, the metal text\n"
-    "  at custom_kernel_row_sum_float32, simt32/metal, case 2 (rows = 2, D = 1)\n"
-    "  y: 1 of 2 elements were never written, the first is [1]\n"
-    "\n"
-    "run: row_sum, the cuda text\n"
-    "  at custom_kernel_row_sum_float32, simt32/cuda, case 2 (rows = 2, D = 1)\n"
-    "  y: 1 of 2 elements were never written, the first is [1]\n"
-    "\n"
-    "run: row_sum, the hip text\n"
-    "  at custom_kernel_row_sum_float32, simt32, case 2 (rows = 2, D = 1)\n"
-    "  and custom_kernel_row_sum_float32, simt64, case 2 (rows = 2, D = 1)\n"
-    "  y: 1 of 2 elements were never written, the first is [1]\n"
-    "\n"
-    "3 rows, 8 runs: 6 findings\n");
+  assert_string_equal(
+      findings("run: "),
+      "run: row_sum, the metal text\n"
+      "  at custom_kernel_row_sum_float32, simt32/metal, case 1 (rows = 3, D = 500)\n"
+      "  y: 1 of 3 elements were never written, the first is [1]\n"
+      "\n"
+      "run: row_sum, the cuda text\n"
+      "  at custom_kernel_row_sum_float32, simt32/cuda, case 1 (rows = 3, D = 500)\n"
+      "  y: 1 of 3 elements were never written, the first is [1]\n"
+      "\n"
+      "run: row_sum, the hip text\n"
+      "  at custom_kernel_row_sum_float32, simt32, case 1 (rows = 3, D = 500)\n"
+      "  and custom_kernel_row_sum_float32, simt64, case 1 (rows = 3, D = 500)\n"
+      "  y: 1 of 3 elements were never written, the first is [1]\n"
+      "\n"
+      "run: row_sum, the metal text\n"
+      "  at custom_kernel_row_sum_float32, simt32/metal, case 2 (rows = 2, D = 1)\n"
+      "  y: 1 of 2 elements were never written, the first is [1]\n"
+      "\n"
+      "run: row_sum, the cuda text\n"
+      "  at custom_kernel_row_sum_float32, simt32/cuda, case 2 (rows = 2, D = 1)\n"
+      "  y: 1 of 2 elements were never written, the first is [1]\n"
+      "\n"
+      "run: row_sum, the hip text\n"
+      "  at custom_kernel_row_sum_float32, simt32, case 2 (rows = 2, D = 1)\n"
+      "  and custom_kernel_row_sum_float32, simt64, case 2 (rows = 2, D = 1)\n"
+      "  y: 1 of 2 elements were never written, the first is [1]\n"
+      "\n"
+      "3 rows, 8 runs: 6 findings\n");
 }
 
 /* Right within tolerance, but not the other texts' bits: a fault of a backend's table. */
@@ -375,35 +392,37 @@ static void a_text_that_gives_other_bits_is_a_finding(void **state) {
   edit("kernels.lua", "{ f32, bf16 }", "{ f32 }");
   edit("kernels.lua", ", bf16 = 8e-3", "");
   assert_int_equal(verify("--only run"), 1);
-  assert_string_equal(after_tools(),
-    "instance         port   run at         worst error       bits\n"
-    "row_sum_float32  metal  simt32         9.1e-08 of 1e-05  first\n"
-    "row_sum_float32  cuda   simt32         7.7e-07 of 1e-05  DIFFER\n"
-    "row_sum_float32  hip    simt32 simt64  9.1e-08 of 1e-05  same\n"
-    "\n"
-    "run: row_sum, the cuda text\n"
-    "  at custom_kernel_row_sum_float32, simt32/cuda, case 1 (rows = 3, D = 500)\n"
-    "  y: 3 of 3 elements have other bits in the cuda text than in the metal text, the first is [0]: -16.5653152 "
-    "(0xc18485c4), and -16.5653076 (0xc18485c0)\n"
-    "\n"
-    "3 rows, 8 runs: 1 finding\n");
+  assert_string_equal(
+      after_tools(), "instance         port   run at         worst error       bits\n"
+                     "row_sum_float32  metal  simt32         9.1e-08 of 1e-05  first\n"
+                     "row_sum_float32  cuda   simt32         7.7e-07 of 1e-05  DIFFER\n"
+                     "row_sum_float32  hip    simt32 simt64  9.1e-08 of 1e-05  same\n"
+                     "\n"
+                     "run: row_sum, the cuda text\n"
+                     "  at custom_kernel_row_sum_float32, simt32/cuda, case 1 (rows = 3, D = 500)\n"
+                     "  y: 3 of 3 elements have other bits in the cuda text than in the metal "
+                     "text, the first is [0]: -16.5653152 "
+                     "(0xc18485c4), and -16.5653076 (0xc18485c0)\n"
+                     "\n"
+                     "3 rows, 8 runs: 1 finding\n");
 }
 
 /* Fewer threads sum in another order. */
 static void other_bits_of_a_port_that_says_why_are_excused(void **state) {
   (void)state;
-  edit("kernels.lua", "cuda = {}", "cuda = { define = { THREADS = 64 }, why = \"fewer are faster\" }");
+  edit("kernels.lua", "cuda = {}",
+       "cuda = { define = { THREADS = 64 }, why = \"fewer are faster\" }");
   assert_int_equal(verify("--only run"), 0);
   assert_string_equal(after_tools(),
-    "instance          port   run at         worst error       bits\n"
-    "row_sum_float32   metal  simt32         9.1e-08 of 1e-05  first\n"
-    "row_sum_bfloat16  metal  simt32         0 of 0.008        first\n"
-    "row_sum_float32   cuda   simt32         9.1e-08 of 1e-05  differ: said why\n"
-    "row_sum_bfloat16  cuda   simt32         0 of 0.008        same\n"
-    "row_sum_float32   hip    simt32 simt64  9.1e-08 of 1e-05  same\n"
-    "row_sum_bfloat16  hip    simt32 simt64  0 of 0.008        same\n"
-    "\n"
-    "6 rows, 16 runs: no findings\n");
+                      "instance          port   run at         worst error       bits\n"
+                      "row_sum_float32   metal  simt32         9.1e-08 of 1e-05  first\n"
+                      "row_sum_bfloat16  metal  simt32         0 of 0.008        first\n"
+                      "row_sum_float32   cuda   simt32         9.1e-08 of 1e-05  differ: said why\n"
+                      "row_sum_bfloat16  cuda   simt32         0 of 0.008        same\n"
+                      "row_sum_float32   hip    simt32 simt64  9.1e-08 of 1e-05  same\n"
+                      "row_sum_bfloat16  hip    simt32 simt64  0 of 0.008        same\n"
+                      "\n"
+                      "6 rows, 16 runs: no findings\n");
 }
 
 static void an_instance_that_no_case_runs_is_a_finding(void **state) {
@@ -413,23 +432,23 @@ static void an_instance_that_no_case_runs_is_a_finding(void **state) {
   edit("kernels.lua", ", bf16 = 8e-3", "");
   edit(body, "T(all)", "T(TWICE ? all + all : all)");
   assert_int_equal(verify("--only run"), 1);
-  assert_string_equal(findings("run: "),
-    "run: row_sum\n"
-    "  at custom_kernel_row_sum_float32_t\n"
-    "  no case of the specification runs this instance; add one with its constants\n"
-    "\n"
-    "6 rows, 8 runs: 1 finding\n");
+  assert_string_equal(
+      findings("run: "),
+      "run: row_sum\n"
+      "  at custom_kernel_row_sum_float32_t\n"
+      "  no case of the specification runs this instance; add one with its constants\n"
+      "\n"
+      "6 rows, 8 runs: 1 finding\n");
 }
 
 static void a_kernel_without_cases_is_a_finding(void **state) {
   (void)state;
   edit("kernels.lua", "cases = { { rows = 3, D = 500 }, { rows = 2, D = 1 } },", "");
   assert_int_equal(verify("--only run"), 1);
-  assert_string_equal(findings("run: "),
-    "run: row_sum\n"
-    "  the specification has no case to run it with\n"
-    "\n"
-    "6 rows, 0 runs: 1 finding\n");
+  assert_string_equal(findings("run: "), "run: row_sum\n"
+                                         "  the specification has no case to run it with\n"
+                                         "\n"
+                                         "6 rows, 0 runs: 1 finding\n");
 }
 
 static void a_reference_that_does_not_compile_is_a_finding(void **state) {
@@ -445,12 +464,13 @@ static void a_kernel_that_never_ends_is_a_finding(void **state) {
   setenv("KGEN_VERIFY_SECONDS", "4", 1);
   assert_int_equal(verify("--only run -j 1"), 1);
   unsetenv("KGEN_VERIFY_SECONDS");
-  assert_string_equal(findings("run: "),
-    "run: row_sum\n"
-    "  at custom_kernel_row_sum_float32, case 1 (rows = 3, D = 500)\n"
-    "  it has not ended after 4 seconds, and nothing after it was done; does a loop never end?\n"
-    "\n"
-    "6 rows, 0 runs: 1 finding\n");
+  assert_string_equal(
+      findings("run: "),
+      "run: row_sum\n"
+      "  at custom_kernel_row_sum_float32, case 1 (rows = 3, D = 500)\n"
+      "  it has not ended after 4 seconds, and nothing after it was done; does a loop never end?\n"
+      "\n"
+      "6 rows, 0 runs: 1 finding\n");
 }
 
 /* D = 500 and D = 1 are right: neither has a remainder of 2. */
@@ -486,33 +506,39 @@ static void a_missing_barrier_is_found_by_the_sanitizer(void **state) {
   findings("instance         port   sanitized at\n"
            "row_sum_float32  metal  simt32 (0 of 1)\n"
            "row_sum_float32  hip    simt32 (0 of 1) simt64 (0 of 1)\n");
-  findings("sanitize: row_sum\n"
-           "  at custom_kernel_row_sum_float32, simt32/metal+check, case 1 (rows = 2, D = 1)\n"
-           "  and custom_kernel_row_sum_float32, simt32+check, case 1 (rows = 2, D = 1)\n"
-           "  kernel row_sum at width 32, group (0, 0, 0): thread 1 (lane 1 of wave 0) reads slot[0] at "
-           "row_sum.kc:10 while thread 0 (lane 0 of wave 0) may still write it at "
-           "row_sum.kc:7; no barrier between\n");
+  findings(
+      "sanitize: row_sum\n"
+      "  at custom_kernel_row_sum_float32, simt32/metal+check, case 1 (rows = 2, D = 1)\n"
+      "  and custom_kernel_row_sum_float32, simt32+check, case 1 (rows = 2, D = 1)\n"
+      "  kernel row_sum at width 32, group (0, 0, 0): thread 1 (lane 1 of wave 0) reads slot[0] at "
+      "row_sum.kc:10 while thread 0 (lane 0 of wave 0) may still write it at "
+      "row_sum.kc:7; no barrier between\n");
 }
 
 /* ---- usage ---------------------------------------------------------------------------------- */
 
 static void bad_usage_is_answered_with_what_is_right(void **state) {
   (void)state;
-  static const struct { const char *options, *words; } bad[] = {
-    {"--only sanitise", "kgen verify: there is no stage 'sanitise'; did you mean 'sanitize'?\n"},
-    {"--only x", "kgen verify: there is no stage 'x'; --only takes static, compile, run or sanitize\n"},
-    {"--only ,", "kgen verify: --only takes static, compile, run or sanitize\n"},
-    {"--more 0", "kgen verify: --more takes a number from 1 to 1000; not '0'\n"},
-    {"--seed 2", "kgen verify: --seed takes a whole number, and --more; not '2'\n"},
-    {"--more 1 --seed x", "kgen verify: --seed takes a whole number, and --more; not 'x'\n"},
-    {"-j 0", "kgen verify: --jobs takes a number from 1 to 64; not '0'\n"},
-    {"--require hiprtc-7.3", "kgen verify: --require: there is no 'hiprtc-7.3'; did you mean 'hiprtc-7.2'?\n"},
-    {"--target a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a",
-     "kgen verify: --target takes at most 32 targets\n"},
-    {"--with simt33", "kgen verify: --with: there is no 'simt33'; did you mean 'simt32'?\n"},
-    {"--with all", "kgen verify: --with: there is no compiler or device 'all'\n"},
-    {"--require gpu", "kgen verify: --require: there is no compiler or device 'gpu'\n"},
-    {"row_sums --only static", "kgen verify: there is no kernel 'row_sums' in kernels.lua; did you mean 'row_sum'?\n"},
+  static const struct {
+    const char *options, *words;
+  } bad[] = {
+      {"--only sanitise", "kgen verify: there is no stage 'sanitise'; did you mean 'sanitize'?\n"},
+      {"--only x",
+       "kgen verify: there is no stage 'x'; --only takes static, compile, run or sanitize\n"},
+      {"--only ,", "kgen verify: --only takes static, compile, run or sanitize\n"},
+      {"--more 0", "kgen verify: --more takes a number from 1 to 1000; not '0'\n"},
+      {"--seed 2", "kgen verify: --seed takes a whole number, and --more; not '2'\n"},
+      {"--more 1 --seed x", "kgen verify: --seed takes a whole number, and --more; not 'x'\n"},
+      {"-j 0", "kgen verify: --jobs takes a number from 1 to 64; not '0'\n"},
+      {"--require hiprtc-7.3",
+       "kgen verify: --require: there is no 'hiprtc-7.3'; did you mean 'hiprtc-7.2'?\n"},
+      {"--target a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a",
+       "kgen verify: --target takes at most 32 targets\n"},
+      {"--with simt33", "kgen verify: --with: there is no 'simt33'; did you mean 'simt32'?\n"},
+      {"--with all", "kgen verify: --with: there is no compiler or device 'all'\n"},
+      {"--require gpu", "kgen verify: --require: there is no compiler or device 'gpu'\n"},
+      {"row_sums --only static",
+       "kgen verify: there is no kernel 'row_sums' in kernels.lua; did you mean 'row_sum'?\n"},
   };
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     assert_int_equal(verify(bad[i].options), 2);
@@ -527,8 +553,11 @@ static int set_up(void **state) {
   const char *given = getenv("KGEN");
   a = arena_new();
   if (getcwd(home, sizeof home) == NULL || mkdtemp(root) == NULL) return -1;
-  if (given != NULL && given[0] == '/') snprintf(kgen, sizeof kgen, "%s", given);
-  else snprintf(kgen, sizeof kgen, "%.2000s/%.1000s", home, given != NULL && *given ? given : ".build/kgen");
+  if (given != NULL && given[0] == '/')
+    snprintf(kgen, sizeof kgen, "%s", given);
+  else
+    snprintf(kgen, sizeof kgen, "%.2000s/%.1000s", home,
+             given != NULL && *given ? given : ".build/kgen");
   return access(kgen, X_OK);
 }
 
@@ -543,27 +572,27 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    test(of_a_right_kernel_nothing_is_said),
-    test(the_number_of_threads_changes_no_line_of_a_report),
-    test(a_report_as_json_has_the_tools_the_rows_and_the_findings),
-    test(a_body_that_does_not_read_is_the_only_finding),
-    test(a_guard_that_lets_the_wrong_width_through_is_found_by_the_compiler),
-    test(a_word_that_a_backend_does_not_have_is_found_at_its_body_line),
-    test(a_target_that_no_compiler_knows_is_a_finding),
-    test(a_compiler_that_is_required_and_not_there_is_a_finding),
-    test(with_leaves_out_all_others_and_requires_what_it_names),
-    test(a_fold_that_starts_at_16_is_found_by_the_run_at_64_lanes_alone),
-    test(an_output_that_nobody_writes_is_found_by_every_run),
-    test(a_text_that_gives_other_bits_is_a_finding),
-    test(other_bits_of_a_port_that_says_why_are_excused),
-    test(an_instance_that_no_case_runs_is_a_finding),
-    test(a_kernel_without_cases_is_a_finding),
-    test(a_reference_that_does_not_compile_is_a_finding),
-    test(a_kernel_that_never_ends_is_a_finding),
-    test(a_fault_that_no_case_shows_is_found_by_more_of_them),
-    test(more_cases_of_a_right_kernel_are_right),
-    test(a_missing_barrier_is_found_by_the_sanitizer),
-    test(bad_usage_is_answered_with_what_is_right),
+      test(of_a_right_kernel_nothing_is_said),
+      test(the_number_of_threads_changes_no_line_of_a_report),
+      test(a_report_as_json_has_the_tools_the_rows_and_the_findings),
+      test(a_body_that_does_not_read_is_the_only_finding),
+      test(a_guard_that_lets_the_wrong_width_through_is_found_by_the_compiler),
+      test(a_word_that_a_backend_does_not_have_is_found_at_its_body_line),
+      test(a_target_that_no_compiler_knows_is_a_finding),
+      test(a_compiler_that_is_required_and_not_there_is_a_finding),
+      test(with_leaves_out_all_others_and_requires_what_it_names),
+      test(a_fold_that_starts_at_16_is_found_by_the_run_at_64_lanes_alone),
+      test(an_output_that_nobody_writes_is_found_by_every_run),
+      test(a_text_that_gives_other_bits_is_a_finding),
+      test(other_bits_of_a_port_that_says_why_are_excused),
+      test(an_instance_that_no_case_runs_is_a_finding),
+      test(a_kernel_without_cases_is_a_finding),
+      test(a_reference_that_does_not_compile_is_a_finding),
+      test(a_kernel_that_never_ends_is_a_finding),
+      test(a_fault_that_no_case_shows_is_found_by_more_of_them),
+      test(more_cases_of_a_right_kernel_are_right),
+      test(a_missing_barrier_is_found_by_the_sanitizer),
+      test(bad_usage_is_answered_with_what_is_right),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

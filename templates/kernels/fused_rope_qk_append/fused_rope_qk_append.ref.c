@@ -26,7 +26,9 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
 
 static double f32(double x) { return ref_round(REF_F32, x); }
 
-typedef struct angle { double cosine, sine; } angle;
+typedef struct angle {
+  double cosine, sine;
+} angle;
 
 static angle angle_of(const ref_call *c, int64_t pair, int64_t token) {
   const int64_t pairs = ref_int(c, "rope_dims") / 2;

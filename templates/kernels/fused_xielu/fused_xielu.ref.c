@@ -18,15 +18,20 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
   const int64_t n = (int64_t)(sizeof specials / sizeof specials[0]);
   if (strcmp(how, "nan") == 0) ref_value_find(c, "eps")->real = NAN;
   for (int64_t i = 0; i < x->count; i++) {
-    if (strcmp(how, "sweep") != 0) x->real[i] *= strcmp(how, "near") == 0 ? 1e-3 : 4;
-    else if (i < n) x->real[i] = specials[i];
+    if (strcmp(how, "sweep") != 0)
+      x->real[i] *= strcmp(how, "near") == 0 ? 1e-3 : 4;
+    else if (i < n)
+      x->real[i] = specials[i];
     else
       x->real[i] =
           (i % 2 ? -1 : 1) * pow(10, -10 + 14.0 * (double)(i - n) / (double)(x->count - n));
   }
 }
 
-typedef struct Parameters { ref_dtype T; double alpha_p, alpha_n, beta, eps; } Parameters;
+typedef struct Parameters {
+  ref_dtype T;
+  double alpha_p, alpha_n, beta, eps;
+} Parameters;
 
 static Parameters parameters(const ref_call *c) {
   const ref_dtype T = ref_find(c, "x")->dtype;

@@ -7,9 +7,7 @@ static bool expert_batched(const ref_call *c) {
   return strstr(c->kernel, "expert_batched") != NULL;
 }
 
-static int64_t rows_of_x(const ref_call *c) {
-  return expert_batched(c) ? 1 : ref_int(c, "M");
-}
+static int64_t rows_of_x(const ref_call *c) { return expert_batched(c) ? 1 : ref_int(c, "M"); }
 
 static int64_t place(const ref_call *c, const char *side, int64_t b) {
   char name[2][32];

@@ -15,8 +15,7 @@ static const char *unsupported(const kg_gather_qmm *c) {
     return "x must be f32, f16 or bf16";
   if (c->K == 0 || c->K % 32) return "K must be a multiple of 32";
   if (c->mxfp4) return c->group_size == 32 ? NULL : "an MXFP4 scale covers 32 columns";
-  if (c->bits != 4 && c->bits != 6 && c->bits != 8)
-    return "affine codes must have 4, 6 or 8 bits";
+  if (c->bits != 4 && c->bits != 6 && c->bits != 8) return "affine codes must have 4, 6 or 8 bits";
   if (c->group_size == 0 || c->group_size % 32 || c->K % c->group_size)
     return "group_size must be a multiple of 32 and divide K";
   return NULL;
@@ -36,8 +35,7 @@ kg_gather_route kg_gather_qmm_route(const kg_gather_qmm *c, kg_error *why) {
             (int)KG_GATHER_ROWS);
     return KG_GATHER_NONE;
   }
-  if (!c->sorted)
-    return said(KG_GATHER_GENERIC, "generic: the experts are not sorted", why);
+  if (!c->sorted) return said(KG_GATHER_GENERIC, "generic: the experts are not sorted", why);
   if (c->M != 1) {
     kg_fail(why, KG_OK, "gather_qmm: generic: %llu rows of x to an index, not 1", M);
     return KG_GATHER_GENERIC;
@@ -138,14 +136,18 @@ kg_status kg_gather_view_of(int rank, const int64_t *shape, const int64_t *lhs_s
   }
   const uint32_t lhs_count = span(axis, false), rhs_count = span(axis, true);
   if (!lhs_count || !rhs_count)
-    return kg_fail(error, KG_TOO_LARGE,
-                   "kg_gather_view_of: places of indices must fit 32 bits");
+    return kg_fail(error, KG_TOO_LARGE, "kg_gather_view_of: places of indices must fit 32 bits");
   if (used == 1) { /* a batch of one dimension goes along B0 */
     axis[0] = axis[1];
     axis[1] = (Axis){1, 0, 0};
   }
-  *view = (kg_gather_view){
-      (uint32_t)axis[0].size, (uint32_t)axis[1].size, (uint32_t)axis[0].lhs, (uint32_t)axis[1].lhs,
-      (uint32_t)axis[0].rhs,  (uint32_t)axis[1].rhs,  lhs_count,             rhs_count};
+  *view = (kg_gather_view){(uint32_t)axis[0].size,
+                           (uint32_t)axis[1].size,
+                           (uint32_t)axis[0].lhs,
+                           (uint32_t)axis[1].lhs,
+                           (uint32_t)axis[0].rhs,
+                           (uint32_t)axis[1].rhs,
+                           lhs_count,
+                           rhs_count};
   return KG_OK;
 }

@@ -7,8 +7,7 @@ uint32_t kg_gumbel_splits(uint64_t entries, uint64_t rows) {
   if (entries == 0 || rows == 0) return 1;
   const uint64_t most = (entries - 1) / ENTRIES_A_GROUP + 1; /* with an entry for each */
   uint32_t splits = 1;
-  while (splits < MOST_SPLITS && rows < GROUPS_WANTED / splits && 2 * splits <= most)
-    splits *= 2;
+  while (splits < MOST_SPLITS && rows < GROUPS_WANTED / splits && 2 * splits <= most) splits *= 2;
   return splits;
 }
 

@@ -13,8 +13,7 @@ static double softplus(double x) { return log1p(exp(x)); }
 ** leaves it as it is, or is not a number. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   (void)seed;
-  const ref_tensor *DT = ref_find(c, "DT"), *A = ref_find(c, "A"),
-                   *state = ref_find(c, "state_in");
+  const ref_tensor *DT = ref_find(c, "DT"), *A = ref_find(c, "A"), *state = ref_find(c, "state_in");
   const int64_t N = ref_int(c, "N"), Dm = ref_int(c, "Dm");
   for (int64_t i = 0; i < DT->count; i++) DT->real[i] = softplus(DT->real[i] - 2);
   for (int64_t i = 0; i < A->count; i++)

@@ -11,9 +11,12 @@ kg_status kg_moe_sum(const float *partial, size_t experts, size_t width, kg_dtyp
   for (size_t d = 0; d < width; d++) {
     float sum = 0;
     for (size_t k = 0; k < experts; k++) sum += partial[k * width + d];
-    if (dtype == KG_F32) ((float *)out)[d] = sum;
-    else if (dtype == KG_F16) ((uint16_t *)out)[d] = kg_f16_from_f64((double)sum);
-    else ((uint16_t *)out)[d] = kg_bf16_from_f64((double)sum);
+    if (dtype == KG_F32)
+      ((float *)out)[d] = sum;
+    else if (dtype == KG_F16)
+      ((uint16_t *)out)[d] = kg_f16_from_f64((double)sum);
+    else
+      ((uint16_t *)out)[d] = kg_bf16_from_f64((double)sum);
   }
   return KG_OK;
 }

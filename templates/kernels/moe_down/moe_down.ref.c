@@ -20,8 +20,8 @@ static quant_value down(const ref_call *c, int64_t at) {
   const double score = ref_find(c, "scores")->real[k], *act = ref_find(c, "act")->real + k * Dff;
   if (expert >= ref_int(c, "E")) return (quant_value){0, 0, false};
   const quant_sum s = quant_row(quant_find(c, "down", Dff), expert * Din + at % Din, act);
-  return (quant_value){score * s.sum,
-                       fabs(score) * (quant_slack(s) + 0x1p-23 * fabs(s.sum)), quant_passes(s)};
+  return (quant_value){score * s.sum, fabs(score) * (quant_slack(s) + 0x1p-23 * fabs(s.sum)),
+                       quant_passes(s)};
 }
 
 void reference(ref_call *c) { quant_reference(c, "partial", down); }

@@ -33,10 +33,9 @@ static quant_value gated(const ref_call *c, int64_t at) {
   const quant_sum u = quant_row(quant_find(c, "up", Din), row, x);
   const double a = activation(ref_int(c, "ACT"), g.sum);
   const double a_slack = 1.13 * quant_slack(g) + 0x1p-22 * fabs(g.sum), u_slack = quant_slack(u);
-  return (quant_value){a * u.sum,
-                       fabs(a) * u_slack + a_slack * (fabs(u.sum) + u_slack) +
-                           0x1p-23 * fabs(a * u.sum),
-                       quant_passes(g) || quant_passes(u)};
+  return (quant_value){
+      a * u.sum, fabs(a) * u_slack + a_slack * (fabs(u.sum) + u_slack) + 0x1p-23 * fabs(a * u.sum),
+      quant_passes(g) || quant_passes(u)};
 }
 
 void reference(ref_call *c) { quant_reference(c, "act", gated); }

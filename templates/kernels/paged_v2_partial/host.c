@@ -95,8 +95,10 @@ uint32_t kg_paged_pages_per_chunk(const kg_page_table *table, uint32_t groups_a_
   uint32_t low = least, high = longest;
   while (low < high) {
     const uint32_t middle = high - (high - low) / 2;
-    if (kg_paged_chunks(table, middle) >= wanted) low = middle;
-    else high = middle - 1;
+    if (kg_paged_chunks(table, middle) >= wanted)
+      low = middle;
+    else
+      high = middle - 1;
   }
   return low;
 }
@@ -118,8 +120,8 @@ kg_status kg_paged_plan_make(const kg_page_table *table, uint32_t pages_per_chun
     return kg_fail(error, KG_TOO_LARGE,
                    "kg_paged_plan_make: %llu chunks; an i32 counts %d: take more pages a chunk",
                    (unsigned long long)chunks, INT32_MAX);
-  kg_paged_plan p = {.requests = table->requests, .chunks = (size_t)chunks,
-                     .pages_per_chunk = pages_per_chunk};
+  kg_paged_plan p = {
+      .requests = table->requests, .chunks = (size_t)chunks, .pages_per_chunk = pages_per_chunk};
   p.o_indptr = malloc((2 * p.chunks + p.requests + 1) * sizeof *p.o_indptr);
   if (!p.o_indptr)
     return kg_fail(error, KG_OUT_OF_MEMORY, "kg_paged_plan_make: no memory for %llu chunks",

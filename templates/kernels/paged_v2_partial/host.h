@@ -16,7 +16,9 @@
 
 /* The constant RUNS of the instance, its scalars `heads` and `teams`, and the groups that share a KV
 ** head. */
-typedef struct kg_paged_geometry { uint32_t runs, heads, head_groups, teams; } kg_paged_geometry;
+typedef struct kg_paged_geometry {
+  uint32_t runs, heads, head_groups, teams;
+} kg_paged_geometry;
 
 /* heads is the largest divisor of q_heads / kv_heads that leaves each of 32 lanes no more than 32
 ** elements of query, and is 8 at most; teams is the largest power of two up to 8 whose rows of all
@@ -50,7 +52,7 @@ uint32_t kg_paged_pages_per_chunk(const kg_page_table *table, uint32_t groups_a_
 typedef struct kg_paged_plan {
   size_t requests, chunks;
   uint32_t pages_per_chunk;
-  bool merge; /* some request has more than one chunk */
+  bool merge;                                 /* some request has more than one chunk */
   int32_t *request_indices, *kv_tile_indices; /* [chunks] */
   int32_t *o_indptr;                          /* [requests + 1] */
 } kg_paged_plan;

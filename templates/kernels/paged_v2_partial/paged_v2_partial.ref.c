@@ -24,8 +24,7 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
     const int64_t pages = indptr->whole[r + 1] - indptr->whole[r];
     windows[r] = paged_window_of(how, r, pages, page_size);
     first->whole[r] = windows[r].first;
-    last->whole[r] =
-        pages ? windows[r].first + windows[r].count - (pages - 1) * page_size : 0;
+    last->whole[r] = pages ? windows[r].first + windows[r].count - (pages - 1) * page_size : 0;
     const bool is_last = r == requests - 1;
     for (int64_t i = 0; chunk < request->count && (i == 0 || i * per_chunk < pages || is_last);
          i++, chunk++) {

@@ -42,8 +42,11 @@ static double middle(double a, double b) {
 static Row row_of(const ref_call *c, int64_t row) {
   const int64_t *key = ref_find(c, "rng_key")->whole;
   const double *params = ref_find(c, "params")->real + 3 * row;
-  Row r = {.V = ref_int(c, "V"), .threads = ref_int(c, "THREADS"), .row = row,
-           .rounds = ref_int(c, "max_rounds"), .key = {(uint32_t)key[0], (uint32_t)key[1]}};
+  Row r = {.V = ref_int(c, "V"),
+           .threads = ref_int(c, "THREADS"),
+           .row = row,
+           .rounds = ref_int(c, "max_rounds"),
+           .key = {(uint32_t)key[0], (uint32_t)key[1]}};
   r.probs = ref_find(c, "probs")->real + row * r.V;
   r.law = ref_find(c, "probs_draw")->real + row * r.V;
   r.slack = ((double)(r.V / r.threads) + 24) * 0x1p-23;
@@ -100,7 +103,9 @@ static int64_t candidate(const Row *r, double low, int64_t round) {
   return r->top;
 }
 
-typedef struct End { int64_t id, ok, rounds; } End;
+typedef struct End {
+  int64_t id, ok, rounds;
+} End;
 
 static End draw(const Row *r, double low) {
   double high = r->probs[r->top];
@@ -197,7 +202,7 @@ static void softmax(const double *logits, double temperature, int64_t V, double 
 static void fill_params(const char *how, double *params, int64_t row, double V) {
   static const double top_p[] = {0.5, 0.9, 0.1, 0.999, 1e-6, 0.97};
   static const double min_p[] = {0.1, 0.02, 0.5, 0.999};
-  static const double all[][3] = {{40, 0.9, 0.05}, {5, 0.99, 0}, {0, 0.8, 0.2},
+  static const double all[][3] = {{40, 0.9, 0.05}, {5, 0.99, 0},  {0, 0.8, 0.2},
                                   {2, 1, 0.9},     {1, 0.5, 0.5}, {30, 0.95, 0.001}};
   static const double steep[][3] = {
       {0, 0.9999, 0}, {60, 0, 0}, {0, 0, 1e-5}, {0, 0, 1e-30}, {90, 0.999999, 1e-25}};

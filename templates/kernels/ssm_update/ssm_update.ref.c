@@ -52,8 +52,8 @@ void reference(ref_call *c) {
         const int64_t row = (i * h + head) * dh + d;
         double y = x->real[row] * D->real[head];
         for (int64_t j = 0; j < ds; j++) {
-          const double s = decay * state_in->real[row * ds + j] +
-                           x->real[row] * step * B->real[group * ds + j];
+          const double s =
+              decay * state_in->real[row * ds + j] + x->real[row] * step * B->real[group * ds + j];
           state_out->real[row * ds + j] = ref_round(state_out->dtype, s);
           y += s * C->real[group * ds + j];
         }

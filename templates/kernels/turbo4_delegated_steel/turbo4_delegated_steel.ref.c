@@ -10,7 +10,10 @@
 ** last column do not count. */
 #include "lib/ref/turbo4.h"
 
-typedef struct Slot { const double *s; double m, Z, cutoff; } Slot;
+typedef struct Slot {
+  const double *s;
+  double m, Z, cutoff;
+} Slot;
 
 static Slot slot_of(const ref_call *c, int64_t slot) {
   const int64_t Ttot = ref_int(c, "Ttot");
@@ -32,8 +35,10 @@ static bool any_alive(const Slot *slots, int64_t Tq, int64_t column) {
 
 static void make_part_zero(const ref_tensor *a, const ref_tensor *b) {
   for (int64_t i = 0; a && i < a->count; i++)
-    if (a->real) a->real[i] = 0;
-    else a->whole[i] = 0;
+    if (a->real)
+      a->real[i] = 0;
+    else
+      a->whole[i] = 0;
   for (int64_t i = 0; b && i < b->count; i++) b->real[i] = 0;
 }
 

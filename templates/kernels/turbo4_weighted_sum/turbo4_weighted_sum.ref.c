@@ -15,10 +15,14 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
     const bool large = i % 9 == 4;
     if (strcmp(how, "edge") == 0)
       *w = i % 2 ? threshold : i % 6 == 4 ? NAN : threshold * (i % 4 ? 1.25 : 0.75);
-    else if (strcmp(how, "dead") == 0) *w = threshold * (double)(i % 4) / 4;
-    else if (strcmp(how, "empty") == 0) *w = 0;
-    else if (strcmp(how, "sparse") == 0) *w = exp(*w) / (double)Tk * (large ? 8 : 0.02);
-    else *w = exp(*w) / (1.65 * (double)Tk);
+    else if (strcmp(how, "dead") == 0)
+      *w = threshold * (double)(i % 4) / 4;
+    else if (strcmp(how, "empty") == 0)
+      *w = 0;
+    else if (strcmp(how, "sparse") == 0)
+      *w = exp(*w) / (double)Tk * (large ? 8 : 0.02);
+    else
+      *w = exp(*w) / (1.65 * (double)Tk);
   }
   if (strcmp(how, "dead") == 0)
     for (int64_t i = 0; i < rescale->count; i++) rescale->real[i] = NAN;

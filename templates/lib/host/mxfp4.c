@@ -24,9 +24,7 @@ float kg_e2m1_value(uint8_t code) {
   return code & 8 ? -magnitudes[code & 7] : magnitudes[code & 7];
 }
 
-float kg_e8m0_value(uint8_t scale) {
-  return scale == 255 ? NAN : ldexpf(1, (int)scale - BIAS);
-}
+float kg_e8m0_value(uint8_t scale) { return scale == 255 ? NAN : ldexpf(1, (int)scale - BIAS); }
 
 static kg_status check(const char *who, size_t rows, size_t columns, bool pointers,
                        kg_error *error) {
@@ -50,8 +48,7 @@ static uint8_t scale_for(float largest) {
 
 kg_status kg_mxfp4_quantize(const float *weights, size_t rows, size_t columns, uint32_t *words,
                             uint8_t *scales, kg_error *error) {
-  const kg_status s =
-      check("kg_mxfp4_quantize", rows, columns, weights && words && scales, error);
+  const kg_status s = check("kg_mxfp4_quantize", rows, columns, weights && words && scales, error);
   if (s != KG_OK) return s;
   for (size_t block = 0; block < rows * columns / KG_MXFP4_BLOCK; block++) {
     const float *w = weights + block * KG_MXFP4_BLOCK;

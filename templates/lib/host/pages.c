@@ -176,7 +176,9 @@ uint64_t kg_page_table_tokens(const kg_page_table *table) {
 
 /* ---- sparse decode --------------------------------------------------------------------------- */
 
-typedef struct Rows { int64_t first, end; } Rows;
+typedef struct Rows {
+  int64_t first, end;
+} Rows;
 
 /* The live rows of a block; none when it lies outside. */
 static Rows block_rows(const kg_sparse_cache *c, const kg_sparse_selection *s, size_t sequence,

@@ -32,8 +32,8 @@ typedef struct kg_paged_request {
 typedef struct kg_page_table {
   size_t requests, index_count;
   uint32_t page_size;
-  int32_t *indices;                                   /* [index_count] */
-  int32_t *indptr;                                    /* [requests + 1] */
+  int32_t *indices;                                      /* [index_count] */
+  int32_t *indptr;                                       /* [requests + 1] */
   int32_t *last_page_len, *first_page_offset, *seq_lens; /* [requests] */
 } kg_page_table;
 
@@ -67,7 +67,7 @@ uint64_t kg_page_table_tokens(const kg_page_table *table);
 ** without moving an element: kg_paged_v2_geometry gets q_heads = Hq / H and kv_heads = 1. */
 typedef struct kg_sparse_cache {
   size_t sequences, kv_heads;
-  int64_t capacity;            /* rows of a head, filled or not */
+  int64_t capacity;             /* rows of a head, filled or not */
   const int32_t *starts, *ends; /* [sequences]: live rows are those from starts[s] up to ends[s] */
 } kg_sparse_cache;
 

@@ -17,8 +17,10 @@ static double quantile_above(double p) {
   double low = 0, high = 40;
   for (int i = 0; i < 200; i++) {
     const double middle = (low + high) / 2;
-    if (above(middle) > p) low = middle;
-    else high = middle;
+    if (above(middle) > p)
+      low = middle;
+    else
+      high = middle;
   }
   return (low + high) / 2;
 }
@@ -72,8 +74,7 @@ kg_status kg_turbo4_init(kg_turbo4 *format, size_t dim, uint32_t seed, bool keys
 }
 
 static kg_status check(const kg_turbo4 *format, bool pointers, const char *who, kg_error *error) {
-  if (!format || !pointers)
-    return kg_fail(error, KG_BAD_ARGUMENT, "%s: a pointer is null", who);
+  if (!format || !pointers) return kg_fail(error, KG_BAD_ARGUMENT, "%s: a pointer is null", who);
   if (format->dim == 0 || format->dim > KG_TURBO4_MOST_DIM)
     return kg_fail(error, KG_BAD_ARGUMENT, "%s: the format is not one of kg_turbo4_init", who);
   return KG_OK;
@@ -138,8 +139,10 @@ static double encode_codes(const kg_turbo4 *format, double *v, double norm, uint
   double kept = 0;
   for (size_t i = 0; i < format->dim; i++) {
     const unsigned code = code_of(format, v[i]);
-    if (i % 2 == 0) packed[i / 2] = (uint8_t)code;
-    else packed[i / 2] = (uint8_t)(packed[i / 2] | code << 4);
+    if (i % 2 == 0)
+      packed[i / 2] = (uint8_t)code;
+    else
+      packed[i / 2] = (uint8_t)(packed[i / 2] | code << 4);
     kept += (double)format->codebook[code] * format->codebook[code];
   }
   return sqrt(kept);

@@ -29,9 +29,9 @@
 /* What all vectors of a stream share. */
 typedef struct kg_turbo4 {
   size_t dim;
-  float codebook[KG_TURBO4_LEVELS];         /* ascending; the kernels' input */
-  double boundaries[KG_TURBO4_LEVELS - 1];  /* the middles between neighbours */
-  int8_t signs1[KG_TURBO4_MOST_DIM];        /* D1, D2: 1 or -1 */
+  float codebook[KG_TURBO4_LEVELS];        /* ascending; the kernels' input */
+  double boundaries[KG_TURBO4_LEVELS - 1]; /* the middles between neighbours */
+  int8_t signs1[KG_TURBO4_MOST_DIM];       /* D1, D2: 1 or -1 */
   int8_t signs2[KG_TURBO4_MOST_DIM];
 } kg_turbo4;
 

@@ -27,8 +27,12 @@ typedef struct quant_matrix {
 static inline quant_matrix quant_find(const ref_call *c, const char *prefix, int64_t columns) {
   char name[3][64];
   for (int i = 0; i < 3; i++) snprintf(name[i], sizeof name[i], "%s_%c", prefix, "wsb"[i]);
-  return (quant_matrix){ref_find(c, name[0]), ref_find(c, name[1]), ref_find(c, name[2]),
-                        ref_int(c, "BITS"), columns, ref_int(c, "group_size")};
+  return (quant_matrix){ref_find(c, name[0]),
+                        ref_find(c, name[1]),
+                        ref_find(c, name[2]),
+                        ref_int(c, "BITS"),
+                        columns,
+                        ref_int(c, "group_size")};
 }
 
 /* Random codes; scales of either sign that make a row's product with standard normals about 1, and
@@ -52,8 +56,10 @@ static inline void quant_experts(const ref_call *c, const char *how, uint64_t *s
   const ref_tensor *indices = ref_find(c, "indices");
   const int64_t E = ref_int(c, "E");
   for (int64_t k = 0; k < indices->count; k++) {
-    if (E == 0) indices->whole[k] = k;
-    else indices->whole[k] = k < 2 ? E - 1 : (int64_t)(quant_random(state) % (uint64_t)E);
+    if (E == 0)
+      indices->whole[k] = k;
+    else
+      indices->whole[k] = k < 2 ? E - 1 : (int64_t)(quant_random(state) % (uint64_t)E);
     if (strcmp(how, "beyond") == 0 && k % 2 == 1)
       indices->whole[k] = k == 1 ? E : k == 3 ? (int64_t)UINT32_MAX : E + k;
   }

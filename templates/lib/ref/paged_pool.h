@@ -6,7 +6,9 @@
 #include "reference.h"
 
 /* The tokens that a request sees: from `first` on, counted from the first page it lists. */
-typedef struct paged_window { int64_t first, count; } paged_window;
+typedef struct paged_window {
+  int64_t first, count;
+} paged_window;
 
 typedef struct paged_pool { /* both pools are [pages, page_size, heads, D] */
   const ref_tensor *k, *v;

@@ -17,8 +17,6 @@ static inline void philox4x32_10(uint32_t c[4], uint32_t key0, uint32_t key1) {
 }
 
 /* Strictly between 0 and 1, from the upper 23 bits. */
-static inline double philox_uniform(uint32_t word) {
-  return ((double)(word >> 9) + 0.5) * 0x1p-23;
-}
+static inline double philox_uniform(uint32_t word) { return ((double)(word >> 9) + 0.5) * 0x1p-23; }
 
 #endif

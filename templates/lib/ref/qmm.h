@@ -4,9 +4,7 @@
 
 #include "moe_quant.h"
 
-static inline bool is_mxfp4(const ref_call *c) {
-  return strstr(c->kernel, "mxfp4") != NULL;
-}
+static inline bool is_mxfp4(const ref_call *c) { return strstr(c->kernel, "mxfp4") != NULL; }
 
 /* Weights that make a row's product with standard normals about 1.  MXFP4's exponents lie within 3
 ** of each other; "tiny": they are 0 or 1; "nan": one in nine is 255; "huge": they are 253 or 254,

@@ -12,7 +12,10 @@
 enum { PAGE = 16 };
 
 /* Packed weights [rows, columns], with a 1 before it where a kernel counts experts. */
-typedef struct packed { kg_tensor words, scales, biases; int bits; } packed;
+typedef struct packed {
+  kg_tensor words, scales, biases;
+  int bits;
+} packed;
 
 typedef struct decode_layer {
   kg_tensor attn_norm, ffn_norm;
@@ -31,8 +34,8 @@ struct decode {
   decode_layer *layer;
   packed embedding;
   kg_tensor output_norm;
-  kg_tensor zeros, delta, normed;               /* [1, width] */
-  kg_tensor residual, next;                     /* [1, width]: read and written, then exchanged */
+  kg_tensor zeros, delta, normed; /* [1, width] */
+  kg_tensor residual, next;       /* [1, width]: read and written, then exchanged */
   kg_tensor qkv, q, attended, activation;
   kg_tensor expert;                             /* u32 [1]: number 0 */
   kg_tensor rows, row_offsets, starts, visible; /* the page table */
@@ -107,7 +110,11 @@ static void unpack(const gguf_tensor *t, size_t block, uint8_t codes[MODEL_GROUP
   }
 }
 
-typedef struct host_packed { uint8_t *codes; uint32_t *words; float *scales, *biases; } host_packed;
+typedef struct host_packed {
+  uint8_t *codes;
+  uint32_t *words;
+  float *scales, *biases;
+} host_packed;
 
 static void host_free(host_packed *h) {
   free(h->codes);
@@ -200,13 +207,18 @@ static kg_status make_activations(decode *d, kg_error *error) {
   const int64_t wide[] = {1, m->width}, fused[] = {1, m->width + 2 * m->kv_heads * m->head};
   const int64_t heads[] = {1, m->heads, 1, m->head}, inner[] = {1, m->feed_forward};
   const int64_t words[] = {1, m->vocabulary}, one[] = {1}, two[] = {2}, pages[] = {d->pages};
-  const struct { kg_tensor *t; kg_dtype dtype; int rank; const int64_t *shape; } parts[] = {
-      {&d->delta, KG_F32, 2, wide},       {&d->normed, KG_F32, 2, wide},
-      {&d->residual, KG_F32, 2, wide},    {&d->next, KG_F32, 2, wide},
-      {&d->qkv, KG_F32, 2, fused},        {&d->q, KG_F32, 4, heads},
-      {&d->attended, KG_F32, 4, heads},   {&d->activation, KG_F32, 2, inner},
-      {&d->logits, KG_F32, 2, words},     {&d->rows, KG_I32, 1, pages},
-      {&d->row_offsets, KG_I32, 1, two},  {&d->starts, KG_I32, 1, one},
+  const struct {
+    kg_tensor *t;
+    kg_dtype dtype;
+    int rank;
+    const int64_t *shape;
+  } parts[] = {
+      {&d->delta, KG_F32, 2, wide},      {&d->normed, KG_F32, 2, wide},
+      {&d->residual, KG_F32, 2, wide},   {&d->next, KG_F32, 2, wide},
+      {&d->qkv, KG_F32, 2, fused},       {&d->q, KG_F32, 4, heads},
+      {&d->attended, KG_F32, 4, heads},  {&d->activation, KG_F32, 2, inner},
+      {&d->logits, KG_F32, 2, words},    {&d->rows, KG_I32, 1, pages},
+      {&d->row_offsets, KG_I32, 1, two}, {&d->starts, KG_I32, 1, one},
       {&d->visible, KG_I32, 1, one},
   };
   const uint32_t first_expert = 0;
@@ -298,8 +310,10 @@ static kg_tensor slot(const decode *d, const kg_tensor *pool) {
 
 static kg_status multiply(decode *d, const packed *W, const kg_tensor *x, kg_tensor *y,
                           kg_error *error) {
-  return report(d, "qmv", qmv_launch(d->device, x, &W->words, &W->scales, &W->biases, MODEL_GROUP,
-                                     W->bits, 1, y), error);
+  return report(
+      d, "qmv",
+      qmv_launch(d->device, x, &W->words, &W->scales, &W->biases, MODEL_GROUP, W->bits, 1, y),
+      error);
 }
 
 /* residual += x; normed = the norm of it. */
@@ -322,22 +336,24 @@ static kg_status attention(decode *d, decode_layer *l, kg_error *error) {
   if (s == KG_OK)
     s = report(d, "fused_rope_qk_append",
                fused_rope_qk_append_launch(d->device, &qkv, m->head, log2f(m->rope_base), 1,
-                                           (int32_t)d->position, true, 1, &d->q, &k, &v), error);
+                                           (int32_t)d->position, true, 1, &d->q, &k, &v),
+               error);
   if (s == KG_OK)
     s = report(d, "paged_attention",
                paged_attention_launch(d->device, &d->q, &l->keys, &l->values, &d->rows,
                                       &d->row_offsets, &d->starts, &d->visible,
                                       1 / sqrtf((float)m->head), kg_paged_splits(m->head, 0),
-                                      kg_paged_threads(m->head), &d->attended), error);
+                                      kg_paged_threads(m->head), &d->attended),
+               error);
   return s == KG_OK ? multiply(d, &l->out, &attended, &d->delta, error) : s;
 }
 
 static kg_status feed_forward(decode *d, const decode_layer *l, kg_error *error) {
   const int64_t flat[] = {d->m->width};
   const kg_tensor x = view(&d->normed, 1, flat);
-  const kg_status s = moe_gateup_launch(
-      d->device, &x, &d->expert, &l->gate.words, &l->gate.scales, &l->gate.biases, &l->up.words,
-      &l->up.scales, &l->up.biases, MODEL_GROUP, l->gate.bits, 0, &d->activation);
+  const kg_status s = moe_gateup_launch(d->device, &x, &d->expert, &l->gate.words, &l->gate.scales,
+                                        &l->gate.biases, &l->up.words, &l->up.scales, &l->up.biases,
+                                        MODEL_GROUP, l->gate.bits, 0, &d->activation);
   if (s != KG_OK) return report(d, "moe_gateup", s, error);
   return multiply(d, &l->down, &d->activation, &d->delta, error);
 }
@@ -358,9 +374,10 @@ static kg_status put_logits(decode *d, float *logits, kg_error *error) {
   kg_status s = add_and_norm(d, &d->delta, &d->output_norm, error);
   if (s == KG_OK) s = multiply(d, &d->embedding, &d->normed, &d->logits, error);
   if (s != KG_OK) return s;
-  return report(d, "decode: logits",
-                kg_device_download(d->device, logits, d->logits.data,
-                                   d->m->vocabulary * sizeof *logits), error);
+  return report(
+      d, "decode: logits",
+      kg_device_download(d->device, logits, d->logits.data, d->m->vocabulary * sizeof *logits),
+      error);
 }
 
 kg_status decode_step(decode *d, uint32_t token, float *logits, kg_error *error) {

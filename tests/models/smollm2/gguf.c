@@ -12,17 +12,24 @@
 #include "device.h"
 #include "gguf.h"
 
-static const struct { const char *name; uint8_t bytes; } kinds[GGUF_KINDS] = {
-    [GGUF_U8] = {"u8", 1},     [GGUF_I8] = {"i8", 1},   [GGUF_U16] = {"u16", 2},
-    [GGUF_I16] = {"i16", 2},   [GGUF_U32] = {"u32", 4}, [GGUF_I32] = {"i32", 4},
-    [GGUF_F32] = {"f32", 4},   [GGUF_BOOL] = {"bool", 1}, [GGUF_TEXT] = {"text", 0},
-    [GGUF_ARRAY] = {"array", 0}, [GGUF_U64] = {"u64", 8}, [GGUF_I64] = {"i64", 8},
+static const struct {
+  const char *name;
+  uint8_t bytes;
+} kinds[GGUF_KINDS] = {
+    [GGUF_U8] = {"u8", 1},       [GGUF_I8] = {"i8", 1},     [GGUF_U16] = {"u16", 2},
+    [GGUF_I16] = {"i16", 2},     [GGUF_U32] = {"u32", 4},   [GGUF_I32] = {"i32", 4},
+    [GGUF_F32] = {"f32", 4},     [GGUF_BOOL] = {"bool", 1}, [GGUF_TEXT] = {"text", 0},
+    [GGUF_ARRAY] = {"array", 0}, [GGUF_U64] = {"u64", 8},   [GGUF_I64] = {"i64", 8},
     [GGUF_F64] = {"f64", 8},
 };
 
 /* Elements stand in blocks of `elements` in `bytes` bytes. */
-static const struct { gguf_dtype dtype; const char *name; uint8_t elements, bytes; } dtypes[] = {
-    {GGUF_TENSOR_F32, "F32", 1, 4},    {GGUF_TENSOR_F16, "F16", 1, 2},
+static const struct {
+  gguf_dtype dtype;
+  const char *name;
+  uint8_t elements, bytes;
+} dtypes[] = {
+    {GGUF_TENSOR_F32, "F32", 1, 4},     {GGUF_TENSOR_F16, "F16", 1, 2},
     {GGUF_TENSOR_Q4_0, "Q4_0", 32, 18}, {GGUF_TENSOR_Q4_1, "Q4_1", 32, 20},
     {GGUF_TENSOR_Q8_0, "Q8_0", 32, 34},
 };

@@ -14,13 +14,28 @@
 #include "kg.h"
 
 /* Not NUL-terminated. */
-typedef struct gguf_text { const char *data; size_t bytes; } gguf_text;
+typedef struct gguf_text {
+  const char *data;
+  size_t bytes;
+} gguf_text;
 
 bool gguf_text_is(gguf_text text, const char *word);
 
 typedef enum gguf_kind {
-  GGUF_U8, GGUF_I8, GGUF_U16, GGUF_I16, GGUF_U32, GGUF_I32, GGUF_F32, GGUF_BOOL, GGUF_TEXT,
-  GGUF_ARRAY, GGUF_U64, GGUF_I64, GGUF_F64, GGUF_KINDS
+  GGUF_U8,
+  GGUF_I8,
+  GGUF_U16,
+  GGUF_I16,
+  GGUF_U32,
+  GGUF_I32,
+  GGUF_F32,
+  GGUF_BOOL,
+  GGUF_TEXT,
+  GGUF_ARRAY,
+  GGUF_U64,
+  GGUF_I64,
+  GGUF_F64,
+  GGUF_KINDS
 } gguf_kind;
 
 /* A key with its value: `count` elements of `kind` from `data` on; one unless it is an array. */
@@ -34,7 +49,10 @@ typedef struct gguf_value {
 
 /* The element types of tensors that are known here, with the format's numbers. */
 typedef enum gguf_dtype {
-  GGUF_TENSOR_F32 = 0, GGUF_TENSOR_F16 = 1, GGUF_TENSOR_Q4_0 = 2, GGUF_TENSOR_Q4_1 = 3,
+  GGUF_TENSOR_F32 = 0,
+  GGUF_TENSOR_F16 = 1,
+  GGUF_TENSOR_Q4_0 = 2,
+  GGUF_TENSOR_Q4_1 = 3,
   GGUF_TENSOR_Q8_0 = 8
 } gguf_dtype;
 

@@ -96,7 +96,10 @@ static kg_status answer_plainly(run *r, plain *p, kg_error *error) {
 
 /* ---- the answer of a device ----------------------------------------------------------------- */
 
-typedef struct difference { double most, squares, scale; uint32_t tokens; } difference;
+typedef struct difference {
+  double most, squares, scale;
+  uint32_t tokens;
+} difference;
 
 static void compare(difference *d, const float *got, const double *wanted, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
@@ -158,8 +161,7 @@ static bool run_on(run *r, const char *name) {
   if (s == KG_OK) s = kg_device_open(name, &device, &error);
   printf("\n%s:\n  ", s == KG_OK ? kg_device_name(device) : name);
   fflush(stdout);
-  if (s == KG_OK)
-    s = decode_open(&r->m, device, (uint32_t)r->prompt.count + r->a.most, &d, &error);
+  if (s == KG_OK) s = decode_open(&r->m, device, (uint32_t)r->prompt.count + r->a.most, &d, &error);
   if (s == KG_OK) s = answer_by_kernels(r, d, logits, &diff, &error);
   const bool right = s == KG_OK && judge(r, &diff);
   if (s != KG_OK) printf("%s: %s\n", kg_status_name(s), error.message);
@@ -214,7 +216,8 @@ static bool all(run *r, const char *path, const char *prompt, char *const *devic
 
 static int usage(void) {
   fputs("usage: smollm2 [-n TOKENS] [-p PROMPT] FILE.gguf [DEVICE...]\n"
-        "DEVICE: simt32, simt64, cuda, hip, ... (kg.h)\n", stderr);
+        "DEVICE: simt32, simt64, cuda, hip, ... (kg.h)\n",
+        stderr);
   return 2;
 }
 
@@ -222,7 +225,8 @@ int main(int argc, char **argv) {
   const char *prompt = "What is the capital of France, and what is it known for?";
   run r = {.a.most = 32};
   for (int option; (option = getopt(argc, argv, "n:p:")) != -1;) {
-    if (option == 'p') prompt = optarg;
+    if (option == 'p')
+      prompt = optarg;
     else if (option == 'n') {
       char *end = NULL;
       const long n = strtol(optarg, &end, 10);
@@ -231,7 +235,8 @@ int main(int argc, char **argv) {
         return usage();
       }
       r.a.most = (uint32_t)n;
-    } else return usage();
+    } else
+      return usage();
   }
   if (argc - optind < 1) return usage();
   const bool right = all(&r, argv[optind], prompt, argv + optind + 1, argc - optind - 1);

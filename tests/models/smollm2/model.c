@@ -37,7 +37,11 @@ static kg_status read_sizes(model *m, kg_error *error) {
   if (s == KG_OK && !gguf_text_is(architecture, "llama"))
     return kg_fail(error, KG_BAD_ARGUMENT, "%s: its architecture is %.*s, not llama", m->file.name,
                    (int)(architecture.bytes < 40 ? architecture.bytes : 40), architecture.data);
-  const struct { const char *key; uint32_t most; uint32_t *value; } sizes[] = {
+  const struct {
+    const char *key;
+    uint32_t most;
+    uint32_t *value;
+  } sizes[] = {
       {"llama.block_count", 1024, &m->layers},
       {"llama.embedding_length", 65536, &m->width},
       {"llama.attention.head_count", 1024, &m->heads},
@@ -50,8 +54,7 @@ static kg_status read_sizes(model *m, kg_error *error) {
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && s == KG_OK; i++)
     s = size(&m->file, sizes[i].key, sizes[i].most, sizes[i].value, error);
   if (s == KG_OK) s = number(&m->file, "llama.rope.freq_base", &m->rope_base, error);
-  if (s == KG_OK)
-    s = number(&m->file, "llama.attention.layer_norm_rms_epsilon", &m->eps, error);
+  if (s == KG_OK) s = number(&m->file, "llama.attention.layer_norm_rms_epsilon", &m->eps, error);
   if (s != KG_OK) return s;
   m->head = m->width / m->heads;
   if (m->width % m->heads != 0 || m->heads % m->kv_heads != 0 || rotated != m->head ||
@@ -84,8 +87,12 @@ static kg_status tensor(const model *m, const char *name, gguf_dtype dtype, uint
 static kg_status read_layer(model *m, uint32_t number_of, kg_error *error) {
   model_layer *l = &m->layer[number_of];
   const uint32_t kv = m->kv_heads * m->head;
-  const struct { const char *name; gguf_dtype dtype; uint32_t columns, rows;
-                 const gguf_tensor **to; } parts[] = {
+  const struct {
+    const char *name;
+    gguf_dtype dtype;
+    uint32_t columns, rows;
+    const gguf_tensor **to;
+  } parts[] = {
       {"attn_norm", GGUF_TENSOR_F32, m->width, 0, &l->attn_norm},
       {"attn_q", GGUF_TENSOR_Q4_1, m->width, m->width, &l->q},
       {"attn_k", GGUF_TENSOR_Q4_1, m->width, kv, &l->k},

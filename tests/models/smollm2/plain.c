@@ -38,8 +38,10 @@ static void q4_1(const uint8_t *block, double w[MODEL_GROUP]) {
 }
 
 static void block_weights(const gguf_tensor *t, size_t block, double w[MODEL_GROUP]) {
-  if (t->dtype == GGUF_TENSOR_Q8_0) q8_0(t->data + block * 34, w);
-  else q4_1(t->data + block * 20, w);
+  if (t->dtype == GGUF_TENSOR_Q8_0)
+    q8_0(t->data + block * 34, w);
+  else
+    q4_1(t->data + block * 20, w);
 }
 
 /* y = W x; W is [columns, rows] of blocks. */

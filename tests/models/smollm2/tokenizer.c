@@ -7,18 +7,24 @@
 #include "words.h"
 
 /* Open addressing over texts; value is the place in a list. */
-typedef struct entry { gguf_text text; uint32_t value; } entry;
-typedef struct table { entry *entries; size_t size; } table; /* a power of two, half empty */
+typedef struct entry {
+  gguf_text text;
+  uint32_t value;
+} entry;
+typedef struct table {
+  entry *entries;
+  size_t size;
+} table; /* a power of two, half empty */
 
 struct tokenizer {
   const gguf_text *tokens;
   size_t token_count;
   bool *control;
-  table numbers; /* of tokens */
-  table ranks;   /* of merges */
+  table numbers;                      /* of tokens */
+  table ranks;                        /* of merges */
   gguf_text *own_tokens, *own_merges; /* NULL: the caller's */
-  uint32_t bytes[256]; /* byte to the character that writes it */
-  int16_t byte_of[0x180]; /* the way back; -1: none */
+  uint32_t bytes[256];                /* byte to the character that writes it */
+  int16_t byte_of[0x180];             /* the way back; -1: none */
 };
 
 enum { CHARACTER = 2 }; /* the longest character of a byte in UTF-8 */
@@ -97,7 +103,8 @@ static const char *merge_fault(const tokenizer *t, gguf_text merge, char *joined
   memcpy(joined + left, space + 1, merge.bytes - left - 1);
   uint32_t number;
   return table_find(&t->numbers, (gguf_text){joined, merge.bytes - 1}, &number)
-             ? NULL : "makes what is no token";
+             ? NULL
+             : "makes what is no token";
 }
 
 static kg_status add_merges(tokenizer *t, const gguf_text *merges, size_t count, kg_error *error) {
@@ -115,7 +122,8 @@ static kg_status add_merges(tokenizer *t, const gguf_text *merges, size_t count,
     if (fault)
       s = kg_fail(error, KG_BAD_ARGUMENT, "tokenizer: merge %zu, '%.*s', %s", i,
                   (int)(merges[i].bytes < 80 ? merges[i].bytes : 80), merges[i].data, fault);
-    else table_add(&t->ranks, merges[i], (uint32_t)i); /* the first of equals counts */
+    else
+      table_add(&t->ranks, merges[i], (uint32_t)i); /* the first of equals counts */
   }
   free(joined);
   return s;
@@ -148,8 +156,10 @@ kg_status tokenizer_make(const gguf_text *tokens, const bool *control, size_t to
   t->tokens = tokens;
   t->token_count = token_count;
   const kg_status s = fill(t, control, merges, merge_count, error);
-  if (s == KG_OK) *out = t;
-  else tokenizer_free(t);
+  if (s == KG_OK)
+    *out = t;
+  else
+    tokenizer_free(t);
   return s;
 }
 
@@ -163,10 +173,11 @@ static kg_status read_types(const gguf_file *file, size_t token_count, bool **co
   kg_status s = gguf_integers(file, "tokenizer.ggml.token_type", &types, &count, error);
   if (s != KG_OK) return s;
   *control = calloc(token_count + 1, sizeof **control);
-  if (!*control) s = kg_fail(error, KG_OUT_OF_MEMORY, "tokenizer: out of memory");
+  if (!*control)
+    s = kg_fail(error, KG_OUT_OF_MEMORY, "tokenizer: out of memory");
   else if (count != token_count)
-    s = kg_fail(error, KG_BAD_ARGUMENT, "%s: %zu tokens, but types of %zu", file->name,
-                token_count, count);
+    s = kg_fail(error, KG_BAD_ARGUMENT, "%s: %zu tokens, but types of %zu", file->name, token_count,
+                count);
   else
     for (size_t i = 0; i < count; i++) (*control)[i] = types[i] == TYPE_CONTROL;
   free(types);
@@ -186,8 +197,7 @@ kg_status tokenizer_read(const gguf_file *file, tokenizer **out, kg_error *error
   if (s == KG_OK) s = gguf_strings(file, "tokenizer.ggml.tokens", &tokens, &token_count, error);
   if (s == KG_OK) s = gguf_strings(file, "tokenizer.ggml.merges", &merges, &merge_count, error);
   if (s == KG_OK) s = read_types(file, token_count, &control, error);
-  if (s == KG_OK)
-    s = tokenizer_make(tokens, control, token_count, merges, merge_count, out, error);
+  if (s == KG_OK) s = tokenizer_make(tokens, control, token_count, merges, merge_count, out, error);
   free(control);
   if (s == KG_OK) {
     (*out)->own_tokens = tokens;
@@ -224,7 +234,11 @@ kg_status token_list_add(token_list *list, uint32_t token, kg_error *error) {
 /* ---- words to tokens ------------------------------------------------------------------------ */
 
 /* A word being joined: symbol i is letters[start[i]] up to letters[start[i + 1]]. */
-typedef struct joining { char *letters, *pair; size_t *start; size_t count; } joining;
+typedef struct joining {
+  char *letters, *pair;
+  size_t *start;
+  size_t count;
+} joining;
 
 static gguf_text symbol(const joining *j, size_t i) {
   return (gguf_text){j->letters + j->start[i], j->start[i + 1] - j->start[i]};
@@ -278,7 +292,8 @@ static kg_status encode_word(const tokenizer *t, joining *j, gguf_text word, tok
 
 kg_status tokenizer_encode(const tokenizer *t, const char *text, size_t bytes, token_list *list,
                            kg_error *error) {
-  joining j = {.letters = malloc(CHARACTER * bytes + 1), .pair = malloc(CHARACTER * bytes + 2),
+  joining j = {.letters = malloc(CHARACTER * bytes + 1),
+               .pair = malloc(CHARACTER * bytes + 2),
                .start = calloc(bytes + 1, sizeof *j.start)};
   kg_status s = KG_OK;
   if (!j.letters || !j.pair || !j.start)
@@ -306,11 +321,21 @@ kg_status tokenizer_control(const tokenizer *t, const char *spelling, uint32_t *
 kg_status tokenizer_chat(const tokenizer *t, const char *message, token_list *list,
                          kg_error *error) {
   const char *const start = "<|im_start|>", *const end = "<|im_end|>";
-  const struct { const char *text; bool control; } parts[] = {
+  const struct {
+    const char *text;
+    bool control;
+  } parts[] = {
       {start, true},
       {"system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face", false},
-      {end, true},   {"\n", false},   {start, true},  {"user\n", false}, {message, false},
-      {end, true},   {"\n", false},   {start, true},  {"assistant\n", false},
+      {end, true},
+      {"\n", false},
+      {start, true},
+      {"user\n", false},
+      {message, false},
+      {end, true},
+      {"\n", false},
+      {start, true},
+      {"assistant\n", false},
   };
   kg_status s = KG_OK;
   for (size_t i = 0; i < sizeof parts / sizeof parts[0] && s == KG_OK; i++) {

@@ -15,7 +15,10 @@
 typedef struct tokenizer tokenizer;
 
 /* Tokens that grow; the caller sets it to zeros and frees `ids`. */
-typedef struct token_list { uint32_t *ids; size_t count, room; } token_list;
+typedef struct token_list {
+  uint32_t *ids;
+  size_t count, room;
+} token_list;
 
 kg_status token_list_add(token_list *list, uint32_t token, kg_error *error);
 
