@@ -1,4 +1,5 @@
-/* test_emit.c: a generated text has what its body uses, stands as one would write it, and each of its
+/* test_emit.c: a generated text has what its body uses, stands as one would write it, and each of
+*its
 ** lines finds its way back to the line that it is.  Run from the project's root. */
 #include <setjmp.h>
 #include <stdarg.h>
