@@ -430,6 +430,11 @@ static void find_indices(Check *c, const Node *n) {
 
 /* Marks variables that are assigned after their declaration, other than by their own loop's step.
 ** */
+static void all_change(const Node *n) {
+  if (n->kind == CXCursor_DeclRefExpr && n->decl) n->decl->changed = true;
+  for (int i = 0; i < n->count; i++) all_change(n->child[i]);
+}
+
 static void find_changes(const Node *n) {
   if ((is_assignment(n) || is_step(n)) && n->count) {
     const Node *to = node_strip(n->child[0]);
@@ -449,6 +454,9 @@ static void find_changes(const Node *n) {
     const Node *to = node_strip(n->child[0]);
     if (to->kind == CXCursor_DeclRefExpr && to->decl) to->decl->changed = true;
   }
+  if (n->kind == CXCursor_VarDecl && n->decl && n->init &&
+      clang_getCanonicalType(n->decl->type).kind == CXType_LValueReference)
+    all_change(n->init);
   for (int i = 0; i < n->count; i++) find_changes(n->child[i]);
 }
 
