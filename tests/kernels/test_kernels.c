@@ -595,10 +595,12 @@ static void faults_in_the_norm_make_its_cases_fail(void **state) {
   static const char k[] = "fused_add_rms_norm";
   static const char body[] = "kernels/fused_add_rms_norm/fused_add_rms_norm.kc";
   fault_is_caught(k, body, "f32(D) + eps", "f32(D) + eps * 0.0f");
-  fault_is_caught(k, body, "sum = add_squares(sum, r);", ""); /* the part of a long row past KEEP */
-  fault_is_caught(k, "lib/norm.kc", "rnd<S>(a.y + b.y)",
-                  "a.y + b.y"); /* the sum not rounded before the square */
-  fault_is_caught(k, "lib/norm.kc", "rnd<S>(bias + w.z)", "w.z");
+  /* the part of a long row past KEEP */
+  fault_is_caught(k, body, "sum = add_squares(sum, store_sum(nr, xr, rr, at, D, wide));",
+                  "store_sum(nr, xr, rr, at, D, wide);");
+  fault_is_caught(k, "lib/norm.kc", "rnd4<S>(a + b)",
+                  "a + b"); /* the sum not rounded before the square */
+  fault_is_caught(k, "lib/norm.kc", "rnd4<S>(all4(bias) + w)", "w");
   fault_is_caught(k, "lib/run.kc", "if (at + 3 < end) v.w",
                   "if (at + 2 < end) v.w"); /* reads past the row */
 }

@@ -182,7 +182,7 @@ static const struct {
     {"backends/hip.lua", "{ \"kg_isnan\" }", "{ \"kg_isnan\" }, { \"kg_isnan\" }",
      SAYS("hip.lua", "'pieces' has 'kg_isnan' twice")},
     {"backends/hip.lua", "{ \"kg_isnan\" }", "{ \"kg_isnan\", 3 }",
-     SAYS("hip.lua", "entry 8 of 'pieces' must be { name, text }, or { name } or { name, false } "
+     SAYS("hip.lua", "entry 9 of 'pieces' must be { name, text }, or { name } or { name, false } "
                      "for what a base has")},
     {"backends/hip.lua", "slot = \"rocm\"", "slot = \"hip\"",
      SAYS("hip.lua",

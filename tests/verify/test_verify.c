@@ -240,8 +240,8 @@ static void a_word_that_a_backend_does_not_have_is_found_at_its_body_line(void *
                       "  at custom_kernel_row_sum_float32, metal3.1, clang-metal\n"
                       "  and custom_kernel_row_sum_bfloat16, metal3.1, clang-metal\n"
                       "  row_sum.kc:8:1: error: use of undeclared identifier 'no_kg_barrier'\n"
-                      "      8 | no_kg_barrier();\n"
-                      "        | ^\n"
+                      "      8 |   no_kg_barrier();\n"
+                      "        |   ^\n"
                       "  1 error generated.\n"
                       "\n"
                       "6 rows, 2 compilations, 1 refusal asked for: 1 finding\n");
