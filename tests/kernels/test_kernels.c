@@ -595,9 +595,8 @@ static void faults_in_the_norm_make_its_cases_fail(void **state) {
   static const char k[] = "fused_add_rms_norm";
   static const char body[] = "kernels/fused_add_rms_norm/fused_add_rms_norm.kc";
   fault_is_caught(k, body, "f32(D) + eps", "f32(D) + eps * 0.0f");
-  /* the part of a long row past KEEP */
   fault_is_caught(k, body, "sum = add_squares(sum, store_sum(nr, xr, rr, at, D, wide));",
-                  "store_sum(nr, xr, rr, at, D, wide);");
+                  "store_sum(nr, xr, rr, at, D, wide);"); /* the part of a long row past KEEP */
   fault_is_caught(k, "lib/norm.kc", "rnd4<S>(a + b)",
                   "a + b"); /* the sum not rounded before the square */
   fault_is_caught(k, "lib/norm.kc", "rnd4<S>(all4(bias) + w)", "w");
