@@ -1,15 +1,15 @@
-/* strangers.c: plants the faults of tests/strangers/faults.txt, one at a time, and asks `kgen verify`
-** about the kernel, as its author would: no fill, no hand-chosen case, no hint.
+/* strangers.c: plants the faults of tests/strangers/faults.txt, one at a time, and asks `kgen
+** verify` about the kernel, as its author would: no fill, no hand-chosen case, no hint.
 **
 **   strangers [-j N] [-u] [-r] [-v] [NAME...]
 **
 ** Run from the top of a built tree (ninja strangers).  Each worker has a copy of the folder under
 ** $TMPDIR.  Prints the faults by kind and by the stage that found each (the first that did), and
 ** the survivors by name.  tests/strangers/table.txt keeps what found what: a fault that was found
-** and now is not fails; -u writes the table anew.  -r: the kernels without a fault, on which verify
-** must be silent, with the time that each takes.  -v: what verify said of each fault.  NAME: only
-** these faults (or with -r kernels), or those of a kernel or of a kind.
-** tests/strangers/README.md says how a fault is written.
+** and now is not fails; -u writes the table anew (of named faults, their lines).  -r: the kernels
+** without a fault, on which verify must be silent, with the time that each takes.  -v: what verify
+** said of each fault.  NAME: only these faults (or with -r kernels), or those of a kernel or of a
+** kind.  tests/strangers/README.md says how a fault is written.
 ** Last line: "N passed, N failed".  Exit status: 0, 1 something failed, 2 usage or a fault that
 ** cannot be read or planted. */
 #include <errno.h>
@@ -38,8 +38,9 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 typedef struct Fault { /* or a kernel without one */
   Mutant change;       /* its name, file, from, to, nth, kernel */
   char *kind;
-  bool refused;    /* the static reading should find it */
-  Stage before;    /* as the table has it; STAGES: it is not there */
+  bool refused; /* the static reading should find it */
+  bool asked;   /* by the operands */
+  Stage before; /* as the table has it; STAGES: it is not there */
 } Fault;
 
 typedef struct Result { /* shared with the worker that fills it */
@@ -209,11 +210,21 @@ static char *planted(const Fault *f, const char *path, char **before) {
 /* Each can be planted, before hours are spent. */
 static void check_places(void) {
   for (int i = 0; i < fault_count; i++) {
-    char *path = format_text(FOLDER "/%s", faults[i].change.target), *before;
+    char *before, *path = format_text(FOLDER "/%s", faults[i].change.target);
     free(planted(&faults[i], path, &before));
     free(before);
     free(path);
   }
+}
+
+/* A folder that is refused as it stands would make every fault look found. */
+static void check_silent(void) {
+  char *command = format_text(".build/kgen verify -f " FOLDER "/kernels.lua --only static "
+                              "-t templates -o %s/out >%s/said 2>&1 </dev/null", scratch, scratch);
+  if (run(command) != 0)
+    stop(2, FOLDER "/kernels.lua is not silent without a fault: .build/kgen verify -f " FOLDER
+            "/kernels.lua --only static");
+  free(command);
 }
 
 /* As the kernel's author would see it: the sanitizer is asked when the rest is silent. */
@@ -255,6 +266,7 @@ static void work(Result *results, int *next, int worker) {
   for (int i; (i = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED)) < fault_count;) {
     const Fault *f = &faults[i];
     Result *r = &results[i];
+    if (!f->asked) continue;
     examine(f, folder, r);
     char *line = format_text("%-44s %-9s %-28s %6.1f s\n", f->change.name, f->kind,
                              state_of(f, r), r->seconds);
@@ -287,9 +299,11 @@ static void write_table(const Result *results) {
   FILE *f = fopen(FOLDER "/table.txt", "wb");
   if (f == NULL) stop(2, "cannot write " FOLDER "/table.txt: %s", strerror(errno));
   fputs("# What finds each planted fault; written by ninja strangers-table.\n", f);
-  for (int i = 0; i < fault_count; i++)
-    fprintf(f, "%-44s %-9s %s\n", faults[i].change.name, faults[i].kind,
-            stage_name[results[i].found]);
+  for (int i = 0; i < fault_count; i++) {
+    const Stage found = faults[i].asked ? results[i].found : faults[i].before;
+    if (found != STAGES)
+      fprintf(f, "%-44s %-9s %s\n", faults[i].change.name, faults[i].kind, stage_name[found]);
+  }
   if (fclose(f) != 0) stop(2, "cannot write " FOLDER "/table.txt: %s", strerror(errno));
 }
 
@@ -299,7 +313,7 @@ static void print_kinds(const Result *results) {
   for (int k = 0; k <= KINDS; k++) {
     int found[STAGES] = {0}, planted = 0;
     for (int i = 0; i < fault_count && k < KINDS; i++) {
-      if (strcmp(faults[i].kind, kinds[k]) != 0) continue;
+      if (!faults[i].asked || strcmp(faults[i].kind, kinds[k]) != 0) continue;
       planted++;
       found[results[i].found]++;
       all[results[i].found]++;
@@ -312,26 +326,23 @@ static void print_kinds(const Result *results) {
   }
   printf("\nsurvivors:\n");
   for (int i = 0; i < fault_count; i++)
-    if (results[i].found == SURVIVED)
+    if (faults[i].asked && results[i].found == SURVIVED)
       printf("  %-9s %s%s\n", faults[i].kind, faults[i].change.name,
              faults[i].refused ? " (the static reading should find it)" : "");
 }
 
-static bool is_named(const Fault *f, char **names, int count) {
-  for (int i = 0; i < count; i++)
-    if (strcmp(f->change.name, names[i]) == 0 || strcmp(f->change.kernel, names[i]) == 0 ||
-        strcmp(f->kind, names[i]) == 0)
-      return true;
-  return count == 0;
-}
-
-static void select_named(char **names, int count) {
-  int kept = 0;
-  for (int i = 0; i < fault_count; i++)
-    if (is_named(&faults[i], names, count)) faults[kept++] = faults[i];
-  if (kept == 0) stop(2, "no fault has such a name, kernel or kind");
-  if (update && kept < fault_count) stop(2, "the table is written of all faults, not of some");
-  fault_count = kept;
+/* How many are asked for; without names all are. */
+static int ask(char **names, int count) {
+  int asked = 0;
+  for (int i = 0; i < fault_count; i++) {
+    Fault *f = &faults[i];
+    f->asked = count == 0;
+    for (int n = 0; n < count; n++)
+      f->asked = f->asked || strcmp(f->change.name, names[n]) == 0 ||
+                 strcmp(f->change.kernel, names[n]) == 0 || strcmp(f->kind, names[n]) == 0;
+    asked += f->asked;
+  }
+  return asked;
 }
 
 int main(int argc, char **argv) {
@@ -350,13 +361,15 @@ int main(int argc, char **argv) {
   if (right) read_kernels(FOLDER "/kernels.lua");
   else read_faults(FOLDER "/faults.txt");
   if (!right) read_table(FOLDER "/table.txt");
-  select_named(argv + optind, argc - optind);
+  const int asked = ask(argv + optind, argc - optind);
+  if (asked == 0) stop(2, "no fault has such a name, kernel or kind");
 
   if (!right) check_places();
 
   const char *tmp = getenv("TMPDIR");
   snprintf(scratch, sizeof scratch, "%s/kgen-strangers-XXXXXX", tmp == NULL ? "/tmp" : tmp);
   if (mkdtemp(scratch) == NULL) stop(2, "cannot make %s: %s", scratch, strerror(errno));
+  check_silent();
   const size_t size = sizeof(Result) * MAX_FAULTS + sizeof(int);
   Result *results =
       mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -370,8 +383,9 @@ int main(int argc, char **argv) {
   if (update) write_table(results);
   if (!right) print_kinds(results);
   int failures = 0;
-  for (int i = 0; i < fault_count; i++) failures += failed(&faults[i], &results[i]);
-  printf("\n%d in %.0f s\n%d passed, %d failed\n", fault_count, now() - start,
-         fault_count - failures, failures);
+  for (int i = 0; i < fault_count; i++)
+    failures += faults[i].asked && failed(&faults[i], &results[i]);
+  printf("\n%d in %.0f s\n%d passed, %d failed\n", asked, now() - start, asked - failures,
+         failures);
   return failures > 0;
 }

@@ -1,5 +1,5 @@
--- Kernels as people bring them: two cases each, no fill, the tolerances that `kgen new` writes.  Each is
--- right for everything that its entry admits; faults.txt lists what is planted in them.  README.md tells.
+-- Kernels as people bring them: two cases each, no fill, the tolerances that `kgen new` writes.
+-- Each is right for everything that its entry admits; faults.txt lists what is planted in them.
 
 local floats = { f32, f16, bf16 }
 local everywhere = { metal = {}, cuda = {}, hip = {} }
@@ -95,7 +95,7 @@ stranger("logsumexp", {
   cases = { { rows = 8, D = 64 }, { rows = 6, D = 100 } },
 })
 
----- norms ------------------------------------------------------------------------------------------
+---- norms -----------------------------------------------------------------------------------------
 
 stranger("rms_norm", {
   summary = "x / sqrt(mean of x^2 + 1e-6) * weight; the sum of squares is an f32.",
@@ -149,7 +149,8 @@ stranger("residual_rms", {
   types = { { "T", { f16, bf16 } } },
   dims = { { "rows", max = long }, { "D", max = long } },
   inputs = {
-    { "x", "T", { "rows", "D" } }, { "residual", "T", { "rows", "D" } }, { "weight", "f32", { "D" } },
+    { "x", "T", { "rows", "D" } }, { "residual", "T", { "rows", "D" } },
+    { "weight", "f32", { "D" } },
   },
   outputs = { { "carried", "T", { "rows", "D" }, tolerance = 0 }, { "y", "T", { "rows", "D" } } },
   consts = { { "THREADS", 128 }, { "GROUPS", 4 } },
@@ -180,7 +181,8 @@ stranger("scan_exclusive", {
 })
 
 stranger("segmented_sum", {
-  summary = "Sums of x between neighbouring offsets; offsets past the end are cut, descending ones empty.",
+  summary =
+    "Sums of x between neighbouring offsets; offsets past the end are cut, descending ones empty.",
   dims = { { "n", max = long }, { "S", max = long // 4 } },
   inputs = { { "x", "f16", { "n" } }, { "offsets", "u32", { dim.S + 1 } } },
   outputs = { { "y", "f32", { "S" } } },
@@ -192,7 +194,8 @@ stranger("segmented_sum", {
 })
 
 stranger("argmax_row", {
-  summary = "Index of each row's largest element; ties to the lowest; NaN never; 4294967295 of none.",
+  summary =
+    "Index of each row's largest element; ties to the lowest; NaN never; 4294967295 of none.",
   types = { { "T", floats } },
   dims = { "rows", { "D", max = long } },
   inputs = { { "x", "T", { "rows", "D" } } },
@@ -203,7 +206,8 @@ stranger("argmax_row", {
 })
 
 stranger("argmin_row", {
-  summary = "Each row's least element and its index; ties to the lowest; NaN never; +inf and -1 of none.",
+  summary =
+    "Each row's least element and its index; ties to the lowest; NaN never; +inf and -1 of none.",
   types = { { "T", { f32, f16 } } },
   dims = { "rows", { "D", max = long } },
   inputs = { { "x", "T", { "rows", "D" } } },
@@ -214,7 +218,8 @@ stranger("argmin_row", {
 })
 
 stranger("top_k", {
-  summary = "The K largest of each row, downwards; ties by index; NaN never; -inf and -1 where none is left.",
+  summary =
+    "The K largest of each row, downwards; ties by index; NaN never; -inf and -1 of none.",
   types = { { "T", { f32, f16 } } },
   dims = { "rows", { "D", max = long } },
   inputs = { { "x", "T", { "rows", "D" } } },
@@ -227,7 +232,8 @@ stranger("top_k", {
 })
 
 stranger("histogram", {
-  summary = "How many x lie between neighbouring edges (lower included; in the last bin the upper too).",
+  summary =
+    "How many x lie between neighbouring edges (lower included; in the last bin the upper too).",
   types = { { "T", { f32, f16 } } },
   dims = { { "n", max = long }, { "B", max = 65536 } },
   inputs = { { "x", "T", { "n" } }, { "edges", "f32", { dim.B + 1 } } },
@@ -458,7 +464,9 @@ stranger("outer_product", {
   inputs = { { "a", "T", { "M" } }, { "b", "T", { "N" } } },
   outputs = { { "y", "T", { "M", "N" } } },
   consts = { { "THREADS", 128 } },
-  launch = { groups = { dim.M, ceil_div(dim.N, const.THREADS), 1 }, threads = { const.THREADS, 1, 1 } },
+  launch = {
+    groups = { dim.M, ceil_div(dim.N, const.THREADS), 1 }, threads = { const.THREADS, 1, 1 },
+  },
   cases = { { M = 8, N = 128 }, { M = 5, N = 200 } },
 })
 
@@ -466,7 +474,8 @@ stranger("conv1d_causal", {
   summary = "Causal convolution of each channel with TAPS taps, and a bias.",
   dims = { "B", { "C", max = 65535 }, { "L", max = 8388480 } },
   inputs = {
-    { "x", "f16", { "B", "C", "L" } }, { "w", "f16", { "C", const.TAPS } }, { "bias", "f16", { "C" } },
+    { "x", "f16", { "B", "C", "L" } }, { "w", "f16", { "C", const.TAPS } },
+    { "bias", "f16", { "C" } },
   },
   outputs = { { "y", "f16", { "B", "C", "L" } } },
   consts = { { "THREADS", 128 }, { "TAPS", { 4, 3 } } },
@@ -520,7 +529,8 @@ stranger("avg_pool2d", {
 ---- fewer bits -----------------------------------------------------------------------------------
 
 stranger("quant_int8", {
-  summary = "Codes of 8 bits and a scale of max/127 a block; NaN or infinity spoil their block: scale NaN, codes 0.",
+  summary =
+    "Bytes and a scale of max/127 a block; one with NaN or infinity: scale NaN, codes 0.",
   types = { { "T", { f32, f16 } } },
   dims = { "rows", { "D", max = 4194240 } },
   inputs = { { "x", "T", { "rows", "D" } } },
@@ -569,7 +579,9 @@ stranger("unpack4", {
   inputs = { { "x", "u8", { "rows", ceil_div(dim.D, 2) } }, { "scale", "f32", { "rows" } } },
   outputs = { { "y", "T", { "rows", "D" } } },
   consts = { { "THREADS", 128 } },
-  launch = { groups = { dim.rows, ceil_div(dim.D, const.THREADS), 1 }, threads = { const.THREADS, 1, 1 } },
+  launch = {
+    groups = { dim.rows, ceil_div(dim.D, const.THREADS), 1 }, threads = { const.THREADS, 1, 1 },
+  },
   cases = { { rows = 2, D = 128 }, { rows = 3, D = 100 } },
 })
 
@@ -624,7 +636,8 @@ stranger("attention_decode", {
   summary = "One query a head over its keys and values; nothing to look at is zeros.",
   dims = { "H", { "L", max = long }, { "D", max = 128 } },
   inputs = {
-    { "q", "f16", { "H", "D" } }, { "k", "f16", { "H", "L", "D" } }, { "v", "f16", { "H", "L", "D" } },
+    { "q", "f16", { "H", "D" } }, { "k", "f16", { "H", "L", "D" } },
+    { "v", "f16", { "H", "L", "D" } },
   },
   scalars = { { "scale", "f32" } },
   outputs = { { "y", "f16", { "H", "D" } } },
@@ -641,7 +654,10 @@ stranger("attention_causal", {
   outputs = { { "p", "f16", { "H", "Lq", "Lk" } } },
   consts = { { "THREADS", 64 } },
   launch = { groups = { dim.Lq, dim.H, 1 }, threads = { const.THREADS, 1, 1 } },
-  cases = { { H = 2, Lq = 8, Lk = 8, D = 32, scale = 0.25 }, { H = 1, Lq = 16, Lk = 16, D = 64, scale = 0.125 } },
+  cases = {
+    { H = 2, Lq = 8, Lk = 8, D = 32, scale = 0.25 },
+    { H = 1, Lq = 16, Lk = 16, D = 64, scale = 0.125 },
+  },
 })
 
 stranger("rope_half", {
@@ -663,7 +679,8 @@ stranger("rope_half", {
 })
 
 stranger("rope_neighbours", {
-  summary = "Rotary embedding of neighbours, by position in tables; a position outside leaves a row as it is.",
+  summary =
+    "Rotary embedding of neighbours, by position in tables; one outside leaves its row alone.",
   types = { { "T", { f32, bf16 } } },
   dims = { "L", "P", { "D", max = 1048576 } },
   inputs = {
@@ -710,12 +727,15 @@ stranger("swiglu", {
   inputs = { { "x", "T", { "rows", 2 * dim.D } } },
   outputs = { { "y", "T", { "rows", "D" } } },
   consts = { { "THREADS", 128 } },
-  launch = { groups = { dim.rows, ceil_div(dim.D, const.THREADS), 1 }, threads = { const.THREADS, 1, 1 } },
+  launch = {
+    groups = { dim.rows, ceil_div(dim.D, const.THREADS), 1 }, threads = { const.THREADS, 1, 1 },
+  },
   cases = { { rows = 3, D = 128 }, { rows = 2, D = 200 } },
 })
 
 stranger("dropout", {
-  summary = "0 where the hash of an element's number and the seed is below threshold, else x * scale.",
+  summary =
+    "0 where the hash of an element's number and the seed is below threshold, else x * scale.",
   types = { { "T", { f32, f16 } } },
   dims = { "n" },
   inputs = { { "x", "T", { "n" } } },
@@ -742,7 +762,8 @@ stranger("clamp_where", {
 })
 
 stranger("cumulative_max", {
-  summary = "Largest so far of each row; of equal ones the first; NaN counts for nothing, -inf before any.",
+  summary =
+    "Largest so far of each row; of equal ones the first; NaN counts for nothing, -inf before any.",
   types = { { "T", { f32, f16 } } },
   dims = { "rows", { "D", max = long } },
   inputs = { { "x", "T", { "rows", "D" } } },
