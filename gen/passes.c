@@ -101,13 +101,65 @@ static bool wanted(const LibraryOptions *o, const Kernel *k) {
   return !o->only || strcmp(o->only, k->name) == 0;
 }
 
-static void read_bodies(Arena *a, Language *language, Library *l, const LibraryOptions *o,
-                        Diags *d) {
-  for (int i = 0; i < l->spec->kernel_count; i++) {
-    const Kernel *k = l->spec->kernels[i];
-    for (int n = 0; n < k->port_count && wanted(o, k); n++)
-      if (!k->ports[n].absent) l->facts[i][n] = body_facts(a, language, k, &k->ports[n], d);
+/* One run of the passes: what each leaves for those after it. */
+typedef struct Run {
+  Arena *a;
+  const LibraryOptions *o;
+  Diags *d;
+  Language *language;
+  const Words *words;
+  const Backend *const *there; /* every backend that there is */
+  int there_count;
+  Library *l;
+} Run;
+
+/* portable.h and lib/, before all else: the words that everything after is read against. */
+static void read_language(Run *r) {
+  r->language = language_load(r->a, library_templates_folder(r->a, r->o), r->d);
+  r->words = language_words(r->language);
+}
+
+static void read_backends(Run *r) {
+  r->there =
+      backends_load(r->a, library_templates_folder(r->a, r->o), r->words, &r->there_count, r->d);
+}
+
+static void read_specification(Run *r) {
+  Library *l = r->l;
+  l->spec = spec_load(r->a, spec_path(r->o), r->words, r->there, r->there_count, r->d);
+  if (!l->spec) return;
+  l->backends = l->spec->backends;
+  l->backend_count = l->spec->backend_count;
+  l->facts = arena_alloc(r->a, (size_t)l->spec->kernel_count * sizeof *l->facts);
+  for (int i = 0; i < l->spec->kernel_count; i++)
+    l->facts[i] =
+        arena_alloc(r->a, (size_t)(l->spec->kernels[i]->port_count + 1) * sizeof **l->facts);
+}
+
+static void read_bodies(Run *r) {
+  for (int i = 0; i < r->l->spec->kernel_count; i++) {
+    const Kernel *k = r->l->spec->kernels[i];
+    for (int n = 0; n < k->port_count && wanted(r->o, k); n++) {
+      const Port *p = &k->ports[n];
+      if (p->absent) continue;
+      const Facts *facts = r->l->facts[i][n] = body_facts(r->a, r->language, k, p, r->d);
+      if (!facts && diags_errors(r->d) == 0) die("no facts of %s and no word why", k->name);
+    }
   }
+}
+
+/* Each dtype that an instance may have must have a text on each backend. */
+static void check_dtypes(Run *r) {
+  for (int i = 0; i < r->l->spec->kernel_count; i++) {
+    Kernel *k = r->l->spec->kernels[i];
+    for (int n = 0; n < k->port_count; n++)
+      if (r->l->facts[i][n]) device_dtypes_check(r->a, k, &k->ports[n], r->d);
+  }
+}
+
+static void align_arguments(Run *r) {
+  for (int i = 0; i < r->l->spec->kernel_count; i++)
+    args_align(r->l->spec->kernels[i], r->words, r->l->facts[i]);
 }
 
 /* The tables whose names never change come first: a build file can name the first output of the
@@ -138,66 +190,48 @@ static uint32_t most_shared(const Port *p, const Facts *f) {
   return most;
 }
 
-static void make_texts(Arena *a, Library *l, const LibraryOptions *o) {
-  const char *spec = path_from_spec(l->spec, l->spec->file);
+static void emit_devices(Run *r) {
+  Library *l = r->l;
   int ports = 0;
   for (int i = 0; i < l->spec->kernel_count; i++) ports += l->spec->kernels[i]->port_count;
-  l->outputs = arena_alloc(a, (size_t)(TABLES + ports) * sizeof *l->outputs);
-  l->output_count = o->only ? 0 : TABLES;
+  l->outputs = arena_alloc(r->a, (size_t)(TABLES + ports) * sizeof *l->outputs);
+  l->output_count = r->o->only ? 0 : TABLES;
   for (int i = 0; i < l->spec->kernel_count; i++) {
     Kernel *k = l->spec->kernels[i];
     for (int n = 0; n < k->port_count; n++) {
       if (!l->facts[i][n]) continue;
       Port *p = &k->ports[n];
-      const char *from = arena_printf(a, "%s and %s", path_from_spec(l->spec, k->file), p->body);
+      const char *from = arena_printf(r->a, "%s and %s", path_from_spec(l->spec, k->file), p->body);
       Output *text = &l->outputs[l->output_count++];
-      put_output(text, p->launch.file, emit_device(a, k, p, l->facts[i][n]), from);
+      put_output(text, p->launch.file, emit_device(r->a, k, p, l->facts[i][n]), from);
       port_emitted(k, p, text->text, most_shared(p, l->facts[i][n]));
     }
   }
-  for (int i = 0; i < TABLES && !o->only; i++)
-    put_output(&l->outputs[i], tables[i].path, tables[i].emit(a, l), spec);
 }
 
-/* The language, the backends, the specification, the bodies, the texts: each pass knows those
-** before it.  False: there are faults. */
-static bool make(Arena *a, Library *l, Language *language, const LibraryOptions *o, Diags *d) {
-  const Words *words = language_words(language);
-  int there;
-  const Backend *const *backends =
-      backends_load(a, library_templates_folder(a, o), words, &there, d);
-  if (diags_errors(d)) return false;
-  l->spec = spec_load(a, spec_path(o), words, backends, there, d);
-  if (!l->spec || diags_errors(d)) return false;
-  l->backends = l->spec->backends;
-  l->backend_count = l->spec->backend_count;
-  l->facts = arena_alloc(a, (size_t)l->spec->kernel_count * sizeof *l->facts);
-  for (int i = 0; i < l->spec->kernel_count; i++)
-    l->facts[i] = arena_alloc(a, (size_t)(l->spec->kernels[i]->port_count + 1) * sizeof **l->facts);
-  if (o->spec_only) return true;
-  read_bodies(a, language, l, o, d);
-  for (int i = 0; i < l->spec->kernel_count; i++)
-    for (int n = 0; n < l->spec->kernels[i]->port_count; n++)
-      if (l->facts[i][n])
-        device_dtypes_check(a, l->spec->kernels[i], &l->spec->kernels[i]->ports[n], d);
-  if (diags_errors(d)) return false;
-  for (int i = 0; i < l->spec->kernel_count; i++)
-    for (int n = 0; n < l->spec->kernels[i]->port_count; n++)
-      if (wanted(o, l->spec->kernels[i]) && !l->spec->kernels[i]->ports[n].absent &&
-          !l->facts[i][n])
-        die("no facts of %s and no word why", l->spec->kernels[i]->name);
-  for (int i = 0; i < l->spec->kernel_count; i++)
-    args_align(l->spec->kernels[i], words, l->facts[i]);
-  make_texts(a, l, o);
-  return true;
+static void emit_all_tables(Run *r) {
+  const char *spec = path_from_spec(r->l->spec, r->l->spec->file);
+  for (int i = 0; i < TABLES && !r->o->only; i++)
+    put_output(&r->l->outputs[i], tables[i].path, tables[i].emit(r->a, r->l), spec);
 }
+
+/* The way of every command.  A pass knows what those before it left, and none goes on where one of
+** them found an error. */
+static const struct {
+  void (*pass)(Run *r);
+  bool reads_specification; /* what there is where bodies are not asked for */
+} passes[] = {
+    {read_language, true}, {read_backends, true},    {read_specification, true},
+    {read_bodies, false},  {check_dtypes, false},    {align_arguments, false},
+    {emit_devices, false}, {emit_all_tables, false},
+};
 
 Library *library_make(Arena *a, const LibraryOptions *o, Diags *d) {
-  Library *l = arena_alloc(a, sizeof *l);
-  Language *language = language_load(a, library_templates_folder(a, o), d);
-  const bool made = diags_errors(d) == 0 && make(a, l, language, o, d);
-  language_free(language);
-  return made ? l : NULL;
+  Run r = {.a = a, .o = o, .d = d, .l = arena_alloc(a, sizeof *r.l)};
+  for (size_t i = 0; i < sizeof passes / sizeof *passes && diags_errors(d) == 0; i++)
+    if (passes[i].reads_specification || !o->spec_only) passes[i].pass(&r);
+  language_free(r.language);
+  return diags_errors(d) == 0 && r.l->spec ? r.l : NULL;
 }
 
 const Backend *const *library_backends(Arena *a, const LibraryOptions *o, int *count, Diags *d) {

@@ -65,12 +65,14 @@ typedef struct kg_error {
   char message[2048];
 } kg_error;
 
-/* Sets *error (may be NULL) and returns status: for a kernel's host companion, too. */
 #if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
+#define KG_PRINTF(at, first) __attribute__((format(printf, at, first)))
+#else
+#define KG_PRINTF(at, first)
 #endif
-kg_status
-kg_fail(kg_error *error, kg_status status, const char *format, ...);
+
+/* Sets *error (may be NULL) and returns status: for a kernel's host companion, too. */
+kg_status kg_fail(kg_error *error, kg_status status, const char *format, ...) KG_PRINTF(3, 4);
 
 /* ---- dtypes, tensors ------------------------------------------------------------------------- */
 
@@ -316,9 +318,8 @@ typedef struct kg_call {
 } kg_call;
 
 /* Checks the call against the specification, chooses the port, compiles it or takes it from the
-** device's cache, and
-** launches.  Asynchronous where the device is.  A call with no elements is a no-op that succeeds.
-** Every status but KG_BAD_TARGET's siblings can come back; the message says what to do. */
+** device's cache, and launches.  Asynchronous where the device is.  A call with no elements is a
+** no-op that succeeds.  Any status can come back; the message says what to do. */
 kg_status kg_launch(kg_device *device, const kg_call *call);
 
 /* As kg_launch, but only as far as the compiled object: warms the cache. */

@@ -143,11 +143,6 @@ void diags_print(const Diags *d, FILE *to, bool color) {
   }
 }
 
-void diag_catalogue(FILE *to) {
-  for (int i = 0; i < DIAG_CODES; i++)
-    fprintf(to, "%s %s: %s\n", rows[i].code, rows[i].severity, rows[i].wording);
-}
-
 int diag_find(const char *code) {
   for (int i = 0; i < DIAG_CODES; i++)
     if (strcmp(rows[i].code, code) == 0) return i;

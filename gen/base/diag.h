@@ -29,8 +29,6 @@ void diag_source(Diags *d, const char *source_line, int col);
 void diag_note(Diags *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int diags_errors(const Diags *d);
 void diags_print(const Diags *d, FILE *to, bool color);
-/* All of diag.def, a line each (`E012 error: wording`), for the manual. */
-void diag_catalogue(FILE *to);
 int diag_find(const char *code); /* "E012": its DiagCode; -1 */
 /* The nearest of n names to word, for "did you mean"; NULL when none is near. */
 const char *nearest_name(const char *word, const char *const *names, int n);

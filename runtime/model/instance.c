@@ -180,6 +180,9 @@ kg_status kg_instance_text(const kg_instance *instance, const kg_port *port, cha
                    : !text   ? "text"
                              : "bytes");
   }
+  if (!port->text)
+    return kg_fail(error, KG_BAD_ARGUMENT, "kg_instance_text: the %s port has no text",
+                   port->backend);
   char name[KG_NAME_BYTES], block[KG_BLOCK_BYTES];
   size_t block_bytes;
   kg_status status = kg_instance_name(instance, name, error);

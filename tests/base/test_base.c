@@ -165,29 +165,22 @@ static void color_marks_the_severity_only(void **state) {
   arena_free(a);
 }
 
-static void the_catalogue_lists_every_diagnostic_once(void **state) {
+static void every_diagnostic_has_a_code_of_its_own(void **state) {
   (void)state;
-  char *said = NULL;
-  size_t len = 0;
-  FILE *f = open_memstream(&said, &len);
-  diag_catalogue(f);
-  fclose(f);
-  int lines = 0;
+  static const char *const codes[] = {
+#define DIAG(code, name, severity, wording) #code,
+#include "base/diag.def"
+#undef DIAG
+  };
   char seen[1000] = {0};
-  for (char *line = said, *end; (end = strchr(line, '\n')); line = end + 1, lines++) {
-    const int number = atoi(line + 1);
-    assert_true(line[0] == 'E' && number > 0 && number < 1000);
+  for (int i = 0; i < DIAG_CODES; i++) {
+    const int number = atoi(codes[i] + 1);
+    assert_true(codes[i][0] == 'E' && number > 0 && number < 1000);
     assert_int_equal(seen[number], 0);
     seen[number] = 1;
-    *end = 0;
-    assert_non_null(strstr(line, " error: "));
-    char code[8] = {0};
-    memcpy(code, line, 4);
-    assert_int_equal(diag_find(code), lines);
+    assert_int_equal(diag_find(codes[i]), i);
   }
-  assert_int_equal(lines, DIAG_CODES);
   assert_int_equal(diag_find("E000"), -1);
-  free(said);
 }
 
 static void the_nearest_name_is_near_or_none(void **state) {
@@ -434,7 +427,7 @@ int main(void) {
       cmocka_unit_test(a_file_is_read_whole_or_refused_with_a_reason),
       cmocka_unit_test(diagnostics_are_printed_in_order_of_place_each_once),
       cmocka_unit_test(color_marks_the_severity_only),
-      cmocka_unit_test(the_catalogue_lists_every_diagnostic_once),
+      cmocka_unit_test(every_diagnostic_has_a_code_of_its_own),
       cmocka_unit_test(the_nearest_name_is_near_or_none),
       cmocka_unit_test(dtypes_are_found_by_both_their_names),
       cmocka_unit_test(an_expression_is_written_with_the_parentheses_it_needs),

@@ -88,7 +88,7 @@ class Device:
     """Launches on one device; an output that the kernel leaves alone is NaN, or all ones."""
 
     def __init__(self, library, name):
-        self.c, self.name = passes.c, name
+        self.c, self.name = library.c, name
         message = ctypes.create_string_buffer(4096)
         self.handle = self.c.check_open(name.encode(), message, len(message))
         if not self.handle:
