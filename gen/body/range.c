@@ -428,6 +428,11 @@ static void find_indices(Check *c, const Node *n) {
   for (int i = 0; i < n->count; i++) find_indices(c, n->child[i]);
 }
 
+static void all_change(const Node *n) {
+  if (n->kind == CXCursor_DeclRefExpr && n->decl) n->decl->changed = true;
+  for (int i = 0; i < n->count; i++) all_change(n->child[i]);
+}
+
 /* Marks variables that are assigned after their declaration, other than by their own loop's step.
 ** */
 static void find_changes(const Node *n) {
@@ -449,6 +454,9 @@ static void find_changes(const Node *n) {
     const Node *to = node_strip(n->child[0]);
     if (to->kind == CXCursor_DeclRefExpr && to->decl) to->decl->changed = true;
   }
+  if (n->kind == CXCursor_VarDecl && n->decl && n->init &&
+      clang_getCanonicalType(n->decl->type).kind == CXType_LValueReference)
+    all_change(n->init);
   for (int i = 0; i < n->count; i++) find_changes(n->child[i]);
 }
 

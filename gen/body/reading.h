@@ -91,6 +91,7 @@ typedef struct Decl { /* something with a name */
   int slot;                  /* variables and parameters: number in their function */
   unsigned roots;            /* arguments that a pointer may point into, by number */
   bool is_const;
+  bool pointed;      /* a pointer or a reference may mean it too, or is it (uniform.c) */
   struct Node *loop; /* a `for` that declares it */
   bool changed;      /* assigned after its declaration, other than by its loop's step */
   Constant constant;

@@ -10,7 +10,10 @@
 ** level too.  Control has a level as well: the conditions around a place, and the returns, breaks
 ** and continues before it. Functions that hold a barrier or a lane operation are followed into at
 ** each call, with the levels of that call; the same call a second time has the same outcome.  A
-** loop is gone through until nothing changes: levels only rise, so that comes. */
+** loop is gone through until nothing changes: levels only rise, so that comes.
+**
+** A variable that a pointer or a reference of the function may mean (Decl.pointed) shares one level
+** with all of that kind: what is stored through a pointer may be any of them. */
 #include "body/reading.h"
 
 #include <string.h>
@@ -31,6 +34,7 @@ typedef struct Frame {
   Level *of;      /* by slot */
   Level returned; /* control level of the returns so far */
   Level result;
+  Level pointed; /* the highest that was stored to a variable that may have another name */
   Loop *loop;
   const Node *left_at; /* the return or break that made control differ */
   const Node *call;    /* in the caller */
@@ -150,8 +154,20 @@ static Level name_level(Frame *r, const Node *n) {
   if (!d) return GROUP;
   if (d->kind == DECL_INDEX) return index_level(r->c, d->index);
   if ((d->kind == DECL_VARIABLE || d->kind == DECL_PARAMETER) && d->function == r->f)
-    return r->of[d->slot];
+    return d->pointed ? most(r->of[d->slot], r->pointed) : r->of[d->slot];
   return GROUP;
+}
+
+static bool is_own(const Frame *r, const Decl *d) {
+  return d && (d->kind == DECL_VARIABLE || d->kind == DECL_PARAMETER) && d->function == r->f;
+}
+
+/* A store whose place has no one name: each variable that the place is made of, or points to. */
+static void raise_all(Frame *r, const Node *n, Level x) {
+  r->pointed = most(r->pointed, x);
+  if (n->kind == CXCursor_DeclRefExpr && is_own(r, n->decl))
+    r->of[n->decl->slot] = most(r->of[n->decl->slot], x);
+  for (int i = 0; i < n->count; i++) raise_all(r, n->child[i], x);
 }
 
 /* thread / WAVE and thread / (2 * WAVE) are the same in a wave. */
@@ -166,7 +182,8 @@ static bool is_wave_number(Frame *r, const Node *n) {
 static void assign(Frame *r, const Node *to, Level value, Level control, bool keeps) {
   const Node *plain = node_strip(to);
   const Decl *d = node_base(to);
-  if (!d || (d->kind != DECL_VARIABLE && d->kind != DECL_PARAMETER) || d->function != r->f) return;
+  if (!d) raise_all(r, to, most(value, now(r, control)));
+  if (!is_own(r, d)) return;
   const bool whole = plain->kind == CXCursor_DeclRefExpr && !keeps;
   if (plain->kind != CXCursor_DeclRefExpr) {
     const CXType type = clang_getCanonicalType(
@@ -176,6 +193,7 @@ static void assign(Frame *r, const Node *to, Level value, Level control, bool ke
   }
   const Level x = most(value, now(r, control));
   r->of[d->slot] = whole ? x : most(r->of[d->slot], x);
+  if (d->pointed) r->pointed = most(r->pointed, x);
 }
 
 static bool ends_in_scan(const char *name) {
@@ -217,8 +235,11 @@ static void give_back(Frame *r, const Function *f, const Node *n, const Level *v
   for (int i = 0; i + 1 < n->count && i < f->param_count; i++)
     if (takes_place(f->params[i])) {
       const Decl *d = node_base(n->child[i + 1]);
-      if (d && (d->kind == DECL_VARIABLE || d->kind == DECL_PARAMETER) && d->function == r->f)
-        r->of[d->slot] = most(r->of[d->slot], most(values ? values[i] : x, now(r, control)));
+      const Level after = most(values ? values[i] : x, now(r, control));
+      if (!d) raise_all(r, n->child[i + 1], after);
+      if (!is_own(r, d)) continue;
+      r->of[d->slot] = most(r->of[d->slot], after);
+      if (d->pointed) r->pointed = most(r->pointed, after);
     }
 }
 
@@ -251,7 +272,10 @@ static Level follow(Frame *r, Function *f, Node *n, const Level *args, Level con
     Frame own = {.c = c, .f = f, .of = of, .call = n, .caller = r, .quiet = quiet};
     for (int i = 0; i < f->param_count; i++) of[f->params[i]->slot] = args[i];
     run(&own, f->body, inner);
-    for (int i = 0; i < f->param_count; i++) values[i] = of[f->params[i]->slot];
+    for (int i = 0; i < f->param_count; i++) {
+      values[i] = of[f->params[i]->slot];
+      if (f->params[i]->pointed) values[i] = most(values[i], own.pointed);
+    }
     Followed *x = arena_alloc(c->a, sizeof *x);
     *x = (Followed){c->turn, inner, own.result, quiet, args, values, f->followed};
     known = f->followed = x;
@@ -383,7 +407,7 @@ static void loop(Frame *r, Node *n, Level control) {
   Level stays = GROUP;
   for (;;) {
     const Level *before = copy_levels(r);
-    const Level left = own.left, cond_before = stays, returned = r->returned;
+    const Level left = own.left, cond_before = stays, returned = r->returned, pointed = r->pointed;
     if (n->kind == CXCursor_DoStmt && n->body) run(r, n->body, most(control, stays));
     own.skipped = GROUP; /* the lanes that continued are back */
     if (n->cond) {
@@ -394,7 +418,9 @@ static void loop(Frame *r, Node *n, Level control) {
     own.skipped = GROUP;
     if (n->step) run(r, n->step, most(control, stays));
     const bool changed = join_levels(r, before);
-    if (!changed && left == own.left && cond_before == stays && returned == r->returned) break;
+    if (!changed && left == own.left && cond_before == stays && returned == r->returned &&
+        pointed == r->pointed)
+      break;
   }
   r->loop = own.outer;
 }
@@ -466,7 +492,52 @@ static void run_inside(Frame *r, Node *n, Level control) {
   for (int i = 0; i < n->count; i++) run(r, n->child[i], control);
 }
 
+/* ---- which variables have another name ------------------------------------------------------- */
+
+static bool is_private_pointer(CXType type) {
+  type = clang_getCanonicalType(type);
+  return (type.kind == CXType_Pointer || type.kind == CXType_LValueReference) &&
+         type_space(clang_getPointeeType(type)) == 0;
+}
+
+static bool holds_address(CXType type);
+
+static enum CXVisitorResult field_of(CXCursor field, CXClientData found) {
+  *(bool *)found = holds_address(clang_getCursorType(field));
+  return *(bool *)found ? CXVisit_Break : CXVisit_Continue;
+}
+
+/* Is a value of this type an address of PRIVATE memory, or a struct or an array with one? */
+static bool holds_address(CXType type) {
+  type = clang_getCanonicalType(type);
+  bool found = is_private_pointer(type);
+  if (type.kind == CXType_ConstantArray) return holds_address(clang_getArrayElementType(type));
+  if (type.kind == CXType_Record) clang_Type_visitFields(type, field_of, &found);
+  return found;
+}
+
+static void mark_all(const Node *n) {
+  if (n->kind == CXCursor_DeclRefExpr && n->decl) n->decl->pointed = true;
+  for (int i = 0; i < n->count; i++) mark_all(n->child[i]);
+}
+
+/* An argument's address is not kept, unless the function gives it back, which then is a
+** variable's value or a place without a name; what the function stores there, the call says. */
+static void find_pointed(const Node *n) {
+  if (n->kind == CXCursor_VarDecl && n->decl && n->init && type_space(n->type) == 0 &&
+      holds_address(n->decl->type)) {
+    n->decl->pointed = true;
+    mark_all(n->init);
+  } else if (n->kind == CXCursor_BinaryOperator && n->count == 2 &&
+             n->op == CXBinaryOperator_Assign && holds_address(node_strip(n->child[0])->type)) {
+    mark_all(n);
+  }
+  for (int i = 0; i < n->count; i++) find_pointed(n->child[i]);
+}
+
 void check_uniform(Check *c) {
+  for (const Function *f = c->tree->functions; f; f = f->next)
+    if (f->body) find_pointed(f->body);
   for (const Function *f = c->tree->functions; f; f = f->next) {
     if (!f->is_body || (!f->barrier && !f->lane_op)) continue;
     variant_set(c, f->variant);
