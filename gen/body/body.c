@@ -265,7 +265,7 @@ static Facts *read_body(Check *c) {
   if (count == 0) return NULL;
   unsigned waves = 0;
   for (int i = 0; i < c->k->port_count; i++)
-    if (ports_agree(c->k, &c->k->ports[i], c->port)) waves |= c->k->ports[i].waves;
+    if (ports_agree(&c->k->ports[i], c->port)) waves |= c->k->ports[i].waves;
   const size_t items = (size_t)c->l->item_count + 1;
   Gathered *g = arena_alloc(c->a, sizeof *g);
   g->used = arena_alloc(c->a, items);
@@ -281,7 +281,7 @@ static Facts *read_body(Check *c) {
 Facts *body_facts(Arena *a, Language *l, const Kernel *k, const Port *port, Diags *d) {
   if (port->absent || !port->body) return NULL;
   for (const Read *r = l->reads; r; r = r->next)
-    if (r->k == k && ports_agree(k, r->port, port)) return r->facts;
+    if (r->k == k && ports_agree(r->port, port)) return r->facts;
   Check c = {.a = arena_new(),
              .run = a,
              .l = l,

@@ -67,8 +67,7 @@ static int item_name(const Token *t, int end, int i, bool is_type) {
   return -1;
 }
 
-/* Where the comment block right above token i starts: lines of comment with no empty line between.
-** */
+/* Where the comment block right above token i starts: comments with no empty line between. */
 static int comment_above(const Token *t, int i, int least) {
   int first = i;
   for (int at = i - 1; at >= least; at--) {

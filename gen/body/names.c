@@ -64,8 +64,7 @@ static void declared_name(Check *c, const Node *n, bool in_body) {
 
 enum { ASK_LANE = 1, ASK_THREAD = 2, ASK_WAVE = 4 };
 
-/* Which of lane, thread, wave_index a value is made of, through variables that are never assigned.
-** */
+/* Which of lane, thread, wave_index a value is made of, through variables never assigned. */
 static unsigned asks(const Node *n) {
   n = node_strip_casts(n);
   for (const Decl *before = NULL; n && n->kind == CXCursor_DeclRefExpr && n->decl;) {

@@ -1,5 +1,6 @@
 /* place.c: from an offset of text, or of a parse's text, to a file's line and column. */
 #include "body/reading.h"
+
 int text_column(const char *text, const char *s) {
   int column = 1;
   while (s > text && s[-1] != '\n') s--, column++;

@@ -428,13 +428,13 @@ static void find_indices(Check *c, const Node *n) {
   for (int i = 0; i < n->count; i++) find_indices(c, n->child[i]);
 }
 
+/* Whatever a reference was made of is changed by a store to it. */
 static void all_change(const Node *n) {
   if (n->kind == CXCursor_DeclRefExpr && n->decl) n->decl->changed = true;
   for (int i = 0; i < n->count; i++) all_change(n->child[i]);
 }
 
-/* Marks variables that are assigned after their declaration, other than by their own loop's step.
-** */
+/* Marks variables that are assigned after their declaration, other than by their loop's step. */
 static void find_changes(const Node *n) {
   if ((is_assignment(n) || is_step(n)) && n->count) {
     const Node *to = node_strip(n->child[0]);

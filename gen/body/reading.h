@@ -307,7 +307,7 @@ void shared_bytes(Check *c, Gathered *g, Facts *f, const kg_instance *instances,
 void shared_limits(Check *c, const Gathered *g, const Facts *f, const kg_instance *instances,
                    int count);
 /* True when two ports read the same body with the same constants and threads. */
-bool ports_agree(const Kernel *k, const Port *a, const Port *b);
+bool ports_agree(const Port *a, const Port *b);
 
 /* ---- small questions ------------------------------------------------------------------------- */
 

@@ -239,8 +239,7 @@ void shared_limits(Check *c, const Gathered *g, const Facts *f, const kg_instanc
                    int count) {
   for (int p = 0; p < c->k->port_count; p++) {
     const Port *port = &c->k->ports[p];
-    if (port->absent || !ports_agree(c->k, port, c->port) || !port->backend->limits.shared)
-      continue;
+    if (port->absent || !ports_agree(port, c->port) || !port->backend->limits.shared) continue;
     for (int w = 0; w < WAVES; w++) {
       const uint32_t limit = port->backend->limits.shared;
       if (!(port->waves >> w & 1) || f->shared_bytes[w] <= limit) continue;

@@ -1,5 +1,4 @@
-/* run.c: `kgen run`: launches one kernel once, on made-up data, and puts it to its reference.
-** */
+/* run.c: `kgen run`: launches one kernel once, on made-up data, and puts it to its reference. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -49,8 +49,7 @@ char *read_text(const char *path) {
 
 /* ---- reading mutants ------------------------------------------------------------------------- */
 
-/* `key: value`; from: and to: may be repeated, a line each. */
-static bool take(char **to, const char *line, const char *key, bool lines) {
+bool take(char **to, const char *line, const char *key, bool lines) {
   const size_t len = strlen(key);
   if (strncmp(line, key, len) != 0 || line[len] != ':') return false;
   const char *value = line + len + 1;
@@ -75,10 +74,17 @@ static void read_catcher(Mutant *m, char *catcher) {
        m->name, catcher);
 }
 
-static void finish(Mutant *m, char *catcher, const char *nth) {
+typedef struct Block {
+  Mutant m;
+  char *catcher, *nth;
+} Block;
+
+static void finish(void *data) {
+  Block *b = data;
+  Mutant *m = &b->m;
   if (m->target == NULL || m->from == NULL || m->to == NULL)
     stop(2, "%s:%d: %s needs file, from and to", m->file, m->line, m->name);
-  read_catcher(m, catcher);
+  read_catcher(m, b->catcher);
   if (m->kernel == NULL && m->catcher != TEST && m->catcher != STATIC)
     stop(2, "%s:%d: %s needs a kernel", m->file, m->line, m->name);
   if ((m->catcher == STATIC || m->catcher == TEST || m->catcher == SANITIZE ||
@@ -86,41 +92,50 @@ static void finish(Mutant *m, char *catcher, const char *nth) {
       *m->detail == '\0')
     stop(2, "%s:%d: %s: 'catch: %s' says what it finds", m->file, m->line, m->name,
          catcher_name[m->catcher]);
-  m->nth = nth == NULL ? 0 : atoi(nth);
+  m->nth = b->nth == NULL ? 0 : atoi(b->nth);
   for (int i = 0; i < mutant_count; i++)
     if (strcmp(mutants[i].name, m->name) == 0)
       stop(2, "%s:%d: %s is at %s:%d already", m->file, m->line, m->name, mutants[i].file,
            mutants[i].line);
   if (mutant_count == MAX_MUTANTS) stop(2, "more than %d mutants", MAX_MUTANTS);
   mutants[mutant_count++] = *m;
+  *b = (Block){0};
+}
+
+void read_blocks(const char *path, const char *what, Mutant *m, bool (*line)(void *, const char *),
+                 void (*end)(void *), void *data) {
+  char *text = read_text(path), *next = text;
+  if (text == NULL) stop(2, "cannot read %s", path);
+  for (int number = 1; next != NULL; number++) {
+    char *s = next, *newline = strchr(s, '\n');
+    next = newline == NULL ? NULL : newline + 1;
+    if (newline != NULL) *newline = '\0';
+    if (*s == '#') continue;
+    if (*s == '\0') {
+      if (m->name != NULL) end(data);
+      continue;
+    }
+    if (m->name == NULL) m->file = path, m->line = number;
+    if (!line(data, s)) stop(2, "%s:%d: not a line of a %s: %s", path, number, what, s);
+    if (m->name == NULL) stop(2, "%s:%d: a %s starts with its name", path, number, what);
+  }
+  if (m->name != NULL) end(data);
+  free(text);
+}
+
+static bool mutant_line(void *data, const char *s) {
+  Block *b = data;
+  Mutant *m = &b->m;
+  return take(&m->name, s, "mutant", false) || take(&m->target, s, "file", false) ||
+         take(&m->from, s, "from", true) || take(&m->to, s, "to", true) ||
+         take(&m->spec, s, "spec", false) || take(&m->few, s, "few", false) ||
+         take(&m->kernel, s, "kernel", false) || take(&b->catcher, s, "catch", false) ||
+         take(&b->nth, s, "nth", false) || take(&m->one, s, "one", true);
 }
 
 void read_mutants(const char *path) {
-  char *text = read_text(path), *next = text, *catcher = NULL, *nth = NULL;
-  if (text == NULL) stop(2, "cannot read %s", path);
-  Mutant m = {0};
-  for (int line = 1; next != NULL; line++) {
-    char *s = next, *end = strchr(s, '\n');
-    next = end == NULL ? NULL : end + 1;
-    if (end != NULL) *end = '\0';
-    if (*s == '#') continue;
-    if (*s == '\0') {
-      if (m.name != NULL) finish(&m, catcher, nth);
-      m = (Mutant){0};
-      catcher = nth = NULL;
-      continue;
-    }
-    if (m.name == NULL) m.file = path, m.line = line;
-    if (!take(&m.name, s, "mutant", false) && !take(&m.target, s, "file", false) &&
-        !take(&m.from, s, "from", true) && !take(&m.to, s, "to", true) &&
-        !take(&m.spec, s, "spec", false) && !take(&m.few, s, "few", false) &&
-        !take(&m.kernel, s, "kernel", false) && !take(&catcher, s, "catch", false) &&
-        !take(&nth, s, "nth", false) && !take(&m.one, s, "one", true))
-      stop(2, "%s:%d: not a line of a mutant: %s", path, line, s);
-    if (m.name == NULL) stop(2, "%s:%d: a mutant starts with its name", path, line);
-  }
-  if (m.name != NULL) finish(&m, catcher, nth);
-  free(text);
+  Block b = {0};
+  read_blocks(path, "mutant", &b.m, mutant_line, finish, &b);
 }
 
 /* ---- planting -------------------------------------------------------------------------------- */

@@ -22,6 +22,16 @@ typedef struct Mutant {
 extern Mutant mutants[MAX_MUTANTS];
 extern int mutant_count;
 
+/* Reads `key: value` of that key: false when the line is of another.  lines: it may be repeated, a
+** line of the value each; else that ends the program. */
+bool take(char **to, const char *line, const char *key, bool lines);
+
+/* Reads a file of blocks of such lines, an empty line between them and `#` before a comment.  m, in
+** data, is the block at hand: line takes what is its own, and end the whole, and empties it.  what
+** it is called in messages; what cannot be read ends the program, with status 2. */
+void read_blocks(const char *path, const char *what, Mutant *m, bool (*line)(void *, const char *),
+                 void (*end)(void *), void *data);
+
 /* Adds those of a file to mutants.  One that cannot be read ends the program, with status 2. */
 void read_mutants(const char *path);
 

@@ -76,6 +76,12 @@ static void a_text_is_the_instance_block_and_the_ports_text(void **state) {
                             "the text\n");
   assert_int_equal(bytes, strlen(text));
   free(text);
+  kg_port bare = scale_port;
+  bare.text = NULL;
+  kg_error error;
+  assert_int_equal(kg_instance_text(&instance, &bare, &text, &bytes, &error), KG_BAD_ARGUMENT);
+  assert_string_equal(error.message, "kg_instance_text: the hip port has no text");
+  assert_null(text);
 }
 
 static void an_instance_the_kernel_is_not_made_for_is_not_prepared(void **state) {

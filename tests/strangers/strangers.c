@@ -57,15 +57,14 @@ static char scratch[256];
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool take(char **to, const char *line, const char *key) {
-  const size_t len = strlen(key);
-  if (strncmp(line, key, len) != 0 || line[len] != ':') return false;
-  const char *value = line + len + 1 + (line[len + 1] == ' ');
-  *to = *to == NULL ? format_text("%s", value) : format_text("%s\n%s", *to, value);
-  return true;
-}
+typedef struct Block {
+  Fault f;
+  char *nth, *refused;
+} Block;
 
-static void finish(Fault *f, const char *nth, const char *refused) {
+static void finish(void *data) {
+  Block *b = data;
+  Fault *f = &b->f;
   Mutant *m = &f->change;
   if (m->target == NULL || m->from == NULL || m->to == NULL || f->kind == NULL)
     stop(2, "%s:%d: %s needs kind, file, from and to", m->file, m->line, m->name);
@@ -78,37 +77,25 @@ static void finish(Fault *f, const char *nth, const char *refused) {
     if (strcmp(faults[i].change.name, m->name) == 0)
       stop(2, "%s:%d: %s is at line %d already", m->file, m->line, m->name, faults[i].change.line);
   if (fault_count == MAX_FAULTS) stop(2, "more than %d faults", MAX_FAULTS);
-  m->nth = nth == NULL ? 0 : atoi(nth);
-  f->refused = refused != NULL;
+  m->nth = b->nth == NULL ? 0 : atoi(b->nth);
+  f->refused = b->refused != NULL;
   f->before = STAGES;
   faults[fault_count++] = *f;
+  *b = (Block){0};
+}
+
+static bool fault_line(void *data, const char *s) {
+  Block *b = data;
+  Mutant *m = &b->f.change;
+  return take(&m->name, s, "fault", false) || take(&b->f.kind, s, "kind", false) ||
+         take(&m->target, s, "file", false) || take(&m->from, s, "from", true) ||
+         take(&m->to, s, "to", true) || take(&m->kernel, s, "kernel", false) ||
+         take(&b->nth, s, "nth", false) || take(&b->refused, s, "static", false);
 }
 
 static void read_faults(const char *path) {
-  char *text = read_text(path), *next = text, *nth = NULL, *refused = NULL;
-  if (text == NULL) stop(2, "cannot read %s", path);
-  Fault f = {0};
-  for (int line = 1; next != NULL; line++) {
-    char *s = next, *end = strchr(s, '\n');
-    next = end == NULL ? NULL : end + 1;
-    if (end != NULL) *end = '\0';
-    if (*s == '#') continue;
-    if (*s == '\0') {
-      if (f.change.name != NULL) finish(&f, nth, refused);
-      f = (Fault){0};
-      nth = refused = NULL;
-      continue;
-    }
-    Mutant *m = &f.change;
-    if (m->name == NULL) m->file = path, m->line = line;
-    if (!take(&m->name, s, "fault") && !take(&f.kind, s, "kind") && !take(&m->target, s, "file") &&
-        !take(&m->from, s, "from") && !take(&m->to, s, "to") && !take(&m->kernel, s, "kernel") &&
-        !take(&nth, s, "nth") && !take(&refused, s, "static"))
-      stop(2, "%s:%d: not a line of a fault: %s", path, line, s);
-    if (m->name == NULL) stop(2, "%s:%d: a fault starts with its name", path, line);
-  }
-  if (f.change.name != NULL) finish(&f, nth, refused);
-  free(text);
+  Block b = {0};
+  read_blocks(path, "fault", &b.f.change, fault_line, finish, &b);
 }
 
 /* `stranger("NAME", {`: the kernels themselves, in place of the faults. */

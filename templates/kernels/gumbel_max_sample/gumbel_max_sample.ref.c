@@ -32,8 +32,7 @@ static int64_t split_of(const ref_call *c, int64_t i) {
 
 /* "nan": every third entry, and the last row whole.  "masked": all but one in sixteen -inf, the
 ** last row whole.  "ties": equal largest entries, far enough up that the noise is lost in them,
-** infinite ones in row 0.  "peaked": one entry 100 above the others.  "frozen": temperature zero.
-** */
+** infinite ones in row 0.  "peaked": one entry 100 above the others.  "frozen": temperature 0. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   const ref_tensor *logits = ref_find(c, "logits"), *key = ref_find(c, "rng_key");
   const int64_t V = ref_int(c, "V"), rows = ref_int(c, "B");

@@ -22,8 +22,8 @@ kg_status kg_rejection_params(uint32_t top_k, float top_p, float min_p, float pa
 ** Anything else is better served by a sort or by gumbel_max_sample. */
 bool kg_rejection_pays(const float params[3], uint64_t entries, const char *backend);
 
-/* A call of the kernel as the host sees it, in f32.  probs, draw [rows, entries]; params [rows, 3].
-** */
+/* A call of the kernel as the host sees it, in f32: probs, draw [rows, entries], params
+** [rows, 3]. */
 typedef struct kg_rejection_call {
   const float *probs, *draw, *params;
   size_t rows, entries;
