@@ -85,6 +85,9 @@ static inline void fx_scale(Fixture *f) {
                .shape = fx_shape(f, rows, fx_op(f, k, KG_OP_MUL, expr_int(f->a, 2), d))};
   k->room->args[3] =
       (kg_arg){.name = "weights", .type = 1, .output = true, .rank = 1, .shape = fx_shape(f, d, d)};
+  k->domains[0] = (ArgDomain){.has_range = true, .low = -1, .high = 0.5, .finite = true};
+  k->domains[1] = (ArgDomain){.has_index = true, .index = rows};
+  k->scalar_domains[2] = (ScalarDomain){.has_min = true, .min = 1};
   k->groups[0] = rows, k->groups[1] = fx_op(f, k, KG_OP_CEIL_DIV, d, threads), k->groups[2] = one;
   k->threads[0] = threads, k->threads[1] = one, k->threads[2] = one;
   k->stated_count = 1, k->require_count = 2; /* and the range of odd */

@@ -109,13 +109,20 @@ static int set_scalar(const Kernel *k, int i, const char *value, Choice *c) {
   const kg_dtype dtype = k->scalars[i].dtype;
   const bool read =
       dtype == KG_F32 ? read_real(value, &c->at.reals[i]) : read_whole(value, &c->at.values[v]);
-  const int64_t n = c->at.values[v];
-  const bool fits = dtype == KG_F32 || (dtype == KG_I32 ? n >= INT32_MIN && n <= INT32_MAX
-                                                        : n >= 0 && n <= UINT32_MAX);
-  if (!read || !fits)
-    return usage_error(&command, "scalar %s of %s is a number of %s; not '%s'", k->scalars[i].name,
-                       k->name, kg_dtype_name(dtype), value);
-  if (dtype != KG_F32) c->at.reals[i] = (double)n;
+  if (dtype != KG_F32) c->at.reals[i] = (double)c->at.values[v];
+  const ScalarDomain *d = &k->scalar_domains[i];
+  double low, high;
+  scalar_ends(dtype, d, &low, &high);
+  const bool declared = d->has_min || d->has_max,
+             any = dtype == KG_F32 && !declared; /* infinities, too */
+  if (read && (any || (c->at.reals[i] >= low && c->at.reals[i] <= high))) {
+    c->at.given[v] = true;
+    return EXIT_FINE;
+  }
+  char ends[64] = "";
+  if (declared) snprintf(ends, sizeof ends, " from %.9g to %.9g", low, high);
+  return usage_error(&command, "scalar %s of %s is a number of %s%s; not '%s'", k->scalars[i].name,
+                     k->name, kg_dtype_name(dtype), ends, value);
   c->at.given[v] = true;
   return EXIT_FINE;
 }

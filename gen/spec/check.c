@@ -28,6 +28,8 @@ static bool is_used(const Kernel *k, int dim) {
     if (names_dim(&k->groups[i], dim)) return true;
   for (int i = 0; i < k->stated_count; i++)
     if (names_dim(&k->require[i], dim)) return true;
+  for (int i = 0; i < k->input_count; i++)
+    if (k->domains[i].has_index && names_dim(&k->domains[i].index, dim)) return true;
   return false;
 }
 

@@ -195,6 +195,7 @@ static void read_dims(Reader *r, Val list) {
 
 static void read_scalars(Reader *r, Val list) {
   static const char *const expected = "a list of { \"name\", dtype }";
+  static const char *const fields[] = {"max", "min"};
   lua_State *L = r->L;
   Kernel *k = r->k;
   const int n = val_list(r, list, expected, MAX_SCALARS, NULL, 0), top = lua_gettop(L);
@@ -202,7 +203,7 @@ static void read_scalars(Reader *r, Val list) {
   for (int i = 1; i <= n; i++, lua_settop(L, top)) {
     const Val entry = val_item(r, list, i);
     const char *name;
-    if (val_list(r, entry, expected, 2, NULL, 0) < 0 ||
+    if (val_list(r, entry, expected, 2, fields, COUNT(fields)) < 0 ||
         !val_string(r, val_item(r, entry, 1), "a name", &name) || !spec_name_free(r, entry, name)) {
       r->bad_names = true;
       continue;
@@ -211,6 +212,8 @@ static void read_scalars(Reader *r, Val list) {
     const kg_dtype dtype = val_dtype(r, value);
     if (dtype < KG_DTYPES && !kg_dtype_info(dtype)->c_type)
       diag_add(r->d, val_place(r, value), D_SCALAR_DTYPE, entry.label, kg_dtype_name(dtype));
+    else if (dtype < KG_DTYPES)
+      spec_scalar_domain_read(r, entry, dtype, &k->scalar_domains[k->scalar_count]);
     k->room->scalars[k->scalar_count++] =
         (kg_scalar_param){name, dtype < KG_DTYPES ? dtype : KG_I32};
   }
@@ -263,7 +266,10 @@ static void read_shape(Reader *r, Val v, kg_arg *arg) {
 
 static void read_args(Reader *r, Val list, bool outputs) {
   static const char *const expected = "a list of { \"name\", \"type\", { shape } }";
+  static const char *const input_fields[] = {"finite", "index", "range"};
   static const char *const output_fields[] = {"tolerance"};
+  const char *const *fields = outputs ? output_fields : input_fields;
+  const int field_count = outputs ? COUNT(output_fields) : COUNT(input_fields);
   lua_State *L = r->L;
   Kernel *k = r->k;
   const int n = val_list(r, list, expected, 1000, NULL, 0), top = lua_gettop(L);
@@ -272,19 +278,21 @@ static void read_args(Reader *r, Val list, bool outputs) {
     const Val entry = val_item(r, list, i);
     kg_arg arg = {.type = -1, .output = outputs};
     const char *name;
-    if (val_list(r, entry, expected, 3, output_fields, outputs) < 0 ||
+    if (val_list(r, entry, expected, 3, fields, field_count) < 0 ||
         !val_string(r, val_item(r, entry, 1), "a name", &name) || !spec_name_free(r, entry, name)) {
       r->bad_shapes = true;
       continue;
     }
     arg.name = name;
-    if (!read_arg_type(r, val_item(r, entry, 2), &arg)) r->bad_types = true;
+    const bool typed = read_arg_type(r, val_item(r, entry, 2), &arg);
+    r->bad_types = r->bad_types || !typed;
     read_shape(r, val_item(r, entry, 3), &arg);
     const Val tolerance = val_field(r, entry, "tolerance");
     if (outputs && !val_nil(r, tolerance)) {
       spec_tolerance_read(r, tolerance, &k->out_tolerance[k->arg_count]);
       k->has_out_tolerance[k->arg_count] = true;
     }
+    if (!outputs && typed) spec_arg_domain_read(r, entry, &arg, &k->domains[k->arg_count]);
     k->arg_line[k->arg_count] = entry.line;
     k->room->args[k->arg_count++] = arg;
   }

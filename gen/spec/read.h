@@ -11,6 +11,7 @@
 **   words.c    the other words of the specification language (kernel, absent, dtypes ...)
 **   values.c   Lua values to C ones, each with its own complaint
 **   kernel.c   one kernel's table: types, constants, dims, inputs, outputs, scalars
+**   domain.c   which values its inputs and scalars take
 **   launch.c   its launch, wave, ports
 **   backends.c which backends a specification speaks of
 **   trial.c    its numerics, reference and cases
@@ -249,9 +250,11 @@ bool val_expr(Reader *r, Val v, bool dims_by_name, const char *expected, kg_expr
 /* Of k's variables. */
 bool expr_is_condition(const Kernel *k, const kg_step *steps, int count);
 
-/* ---- kernel.c, launch.c, trial.c, names.c, check.c ------------------ */
+/* ---- kernel.c, domain.c, launch.c, trial.c, names.c, check.c ------------------ */
 
 void spec_kernel_read(SpecRun *run, const SpecHead *head, int table);
+void spec_arg_domain_read(Reader *r, Val entry, const kg_arg *arg, ArgDomain *d);
+void spec_scalar_domain_read(Reader *r, Val entry, kg_dtype dtype, ScalarDomain *d);
 void spec_launch_read(Reader *r, Val top);
 void spec_ports_read(Reader *r, Val top);
 void spec_tolerance_read(Reader *r, Val v, Tolerance *out);

@@ -71,6 +71,24 @@ typedef struct Tolerance {
   double rms, max;
 } Tolerance; /* normalised; 0: exact */
 
+/* Which values of an input come, as far as the specification says.  A float's range has no NaN and
+** no infinity. */
+typedef struct ArgDomain {
+  bool has_index;
+  kg_expr index; /* its integers are in 0 .. index - 1 */
+  bool has_range;
+  double low, high; /* both come */
+  bool finite;      /* of floats: no NaN, no infinity */
+} ArgDomain;
+
+typedef struct ScalarDomain {
+  bool has_min, has_max;
+  double min, max; /* both may be */
+} ScalarDomain;
+
+/* The least and the most that a scalar may be: declared, else its dtype's. */
+void scalar_ends(kg_dtype dtype, const ScalarDomain *d, double *low, double *high);
+
 typedef struct Case { /* one test case: values by variable; scalars of f32 in reals */
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
   bool given[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
@@ -107,6 +125,8 @@ typedef struct Kernel {
   int64_t dim_max[MAX_DIMS]; /* declared range, default 2^32 - 1 */
   int input_count;           /* of args */
   int arg_line[MAX_ARGS];
+  ArgDomain domains[MAX_ARGS];              /* of inputs */
+  ScalarDomain scalar_domains[MAX_SCALARS]; /* by scalar */
   int stated_count; /* of require: what the author wrote; the dims' ranges follow */
   kg_expr groups[3], threads[3];
   unsigned waves;

@@ -1,6 +1,5 @@
 /* trial.c: how a kernel is tried: numerics, reference, cases; and the findings that are
 ** answered.  See read.h. */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -121,21 +120,23 @@ static void read_case_const(Reader *r, Val entry, Val v, const kg_const_param *c
   out->given[number] = fine;
 }
 
+/* A NaN or an infinity may be where neither end is declared. */
 static void read_case_scalar(Reader *r, Val v, const kg_scalar_param *s, int index, int number,
                              Case *out) {
+  const ScalarDomain *d = &r->k->scalar_domains[index];
+  double low, high;
+  scalar_ends(s->dtype, d, &low, &high);
   if (s->dtype == KG_F32) {
     double x;
     if (!val_number(r, v, "a number", &x)) return;
-    if (isfinite(x) && fabs(x) > (double)FLT_MAX)
-      diag_add(r->d, val_place(r, v), D_INT_RANGE, v.label, val_text(r, v), "-3.4028234664e+38",
-               "3.4028234664e+38");
+    if ((isfinite(x) || d->has_min || d->has_max) && !(x >= low && x <= high))
+      diag_add(r->d, val_place(r, v), D_INT_RANGE, v.label, val_text(r, v),
+               arena_printf(r->a, "%.11g", low), arena_printf(r->a, "%.11g", high));
     out->reals[index] = x;
     out->given[number] = true;
     return;
   }
-  const bool is_signed = s->dtype == KG_I32;
-  out->given[number] = val_int(r, v, is_signed ? INT32_MIN : 0, is_signed ? INT32_MAX : UINT32_MAX,
-                               &out->values[number]);
+  out->given[number] = val_int(r, v, (int64_t)low, (int64_t)high, &out->values[number]);
   out->reals[index] = (double)out->values[number];
 }
 

@@ -143,6 +143,26 @@ static const char *ports_sentence(Arena *a, const Kernel *k) {
   return arena_printf(a, "%s.", text);
 }
 
+/* Which values come, where the specification says: nothing checks them at a launch. */
+static void put_domains(Buf *b, Arena *a, const Kernel *k) {
+  for (int i = 0; i < k->input_count; i++) {
+    const ArgDomain *d = &k->domains[i];
+    const char *name = k->args[i].name;
+    if (d->has_index)
+      put_sentence(b, arena_printf(a, "%s holds indices below %s.", name, d->index.text));
+    if (d->has_range)
+      put_sentence(b, arena_printf(a, "%s holds %.9g to %.9g.", name, d->low, d->high));
+    else if (d->finite)
+      put_sentence(b, arena_printf(a, "%s holds finite numbers.", name));
+  }
+  for (int i = 0; i < k->scalar_count; i++) {
+    const ScalarDomain *d = &k->scalar_domains[i];
+    const char *name = k->scalars[i].name;
+    if (d->has_min) put_sentence(b, arena_printf(a, "%s is at least %.9g.", name, d->min));
+    if (d->has_max) put_sentence(b, arena_printf(a, "%s is at most %.9g.", name, d->max));
+  }
+}
+
 static void put_launcher_doc(Buf *b, Arena *a, const Kernel *k) {
   buf_puts(b, "/* ");
   Buf first = {0};
@@ -165,6 +185,7 @@ static void put_launcher_doc(Buf *b, Arena *a, const Kernel *k) {
       put_sentence(b, arena_printf(a, "%s is at most %lld.", k->dims[i], (long long)k->dim_max[i]));
   for (int i = 0; i < k->stated_count; i++)
     put_sentence(b, arena_printf(a, "Requires %s.", k->require[i].text));
+  put_domains(b, a, k);
   put_sentence(b, arena_printf(a, "Launches groups %s of threads %s%s.", axes_text(a, k->groups),
                                axes_text(a, k->threads), fixed_text(a, k)));
   put_sentence(b, ports_sentence(a, k));

@@ -81,6 +81,26 @@ static void put_params(Json *j, const Kernel *k) {
   json_close(j);
 }
 
+static void put_real(Json *j, const char *key, double value) {
+  json_key(j, key);
+  json_real(j, value);
+}
+
+/* Which values come, where the specification says. */
+static void put_domain(Json *j, const ArgDomain *d) {
+  if (d->has_index) put_text(j, "index", d->index.text);
+  if (d->has_range) {
+    json_key(j, "range");
+    json_open_flat(j, '[');
+    json_real(j, d->low);
+    json_real(j, d->high);
+    json_close(j);
+  }
+  if (!d->finite) return;
+  json_key(j, "finite");
+  json_bool(j, true);
+}
+
 static void put_args(Json *j, const Kernel *k, bool output) {
   json_key(j, output ? "outputs" : "inputs");
   json_open(j, '[');
@@ -95,6 +115,7 @@ static void put_args(Json *j, const Kernel *k, bool output) {
     for (int d = 0; d < arg->rank; d++) json_string(j, arg->shape[d].text);
     json_close(j);
     if (arg->align) put_int(j, "align", arg->align); /* bytes; else an element's */
+    put_domain(j, &k->domains[i]);
     json_close(j);
   }
   json_close(j);
@@ -239,6 +260,8 @@ static void put_kernel(Json *j, Arena *a, const Kernel *k, Facts *const *facts) 
     json_open_flat(j, '{');
     put_text(j, "name", k->scalars[i].name);
     put_text(j, "dtype", kg_dtype_name(k->scalars[i].dtype));
+    if (k->scalar_domains[i].has_min) put_real(j, "min", k->scalar_domains[i].min);
+    if (k->scalar_domains[i].has_max) put_real(j, "max", k->scalar_domains[i].max);
     json_close(j);
   }
   json_close(j);

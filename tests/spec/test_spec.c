@@ -263,6 +263,44 @@ static void every_form_of_every_field_is_read(void **state) {
   unload(&l);
 }
 
+static void which_values_come_is_read(void **state) {
+  (void)state;
+  static const char from[] = "{ \"raw\", \"u8\", {} }",
+                    to[] = "{ \"raw\", \"u8\", {}, index = const.WIDE * 4 },\n"
+                           "{ \"b2\", \"TB\", { \"D\" }, finite = true },\n"
+                           "{ \"b3\", \"TB\", { \"D\" }, range = { -0.5, 65504 } },\n"
+                           "{ \"a2\", \"TA\", { \"D\" }, range = { 1, 7 } },\n"
+                           "{ \"a3\", \"TA\", { \"D\" }, index = \"H\" }";
+  write_rich();
+  Buf b = {0};
+  const char *at = strstr(rich, from);
+  buf_put(&b, rich, (size_t)(at - rich));
+  buf_puts(&b, to);
+  const char *scalars = strstr(at, "{ \"n\", \"u32\" }");
+  buf_put(&b, at + strlen(from), (size_t)(scalars - at) - strlen(from));
+  buf_puts(&b, "{ \"n\", \"u32\", min = 1, max = 4294967295 }, { \"share\", f32, max = 2.5 }");
+  buf_puts(&b, strchr(scalars, '}') + 1);
+  write_text("kernels.lua", b.s);
+  Loaded l = load("kernels.lua");
+  assert_string_equal(l.said, "");
+  const Kernel *k = l.spec->kernels[0];
+  const ArgDomain *d = &k->domains[2];
+  for (int i = 0; i < 2; i++)
+    assert_false(k->domains[i].has_index || k->domains[i].has_range || k->domains[i].finite);
+  assert_true(d[0].has_index && !d[0].has_range && !d[0].finite);
+  check_expr(d[0].index, "WIDE * 4");
+  assert_true(d[1].finite && !d[1].has_range);
+  assert_true(d[2].finite && d[2].has_range && d[2].low == -0.5 && d[2].high == 65504);
+  assert_true(!d[3].finite && d[3].has_range && d[3].low == 1 && d[3].high == 7);
+  check_expr(d[4].index, "H");
+  const ScalarDomain *s = k->scalar_domains;
+  assert_true(s[0].has_min && s[0].min == 1 && s[0].has_max && s[0].max == 4294967295.0);
+  assert_true(!s[1].has_min && s[1].has_max && s[1].max == 2.5);
+  assert_true(!s[2].has_min && !s[2].has_max);
+  buf_free(&b);
+  unload(&l);
+}
+
 static void paths_and_diagnostics_are_relative_to_the_specification_s_folder(void **state) {
   (void)state;
   assert_int_equal(mkdir("sub", 0777), 0);
@@ -503,6 +541,7 @@ int main(void) {
       cmocka_unit_test(each_bad_specification_says_exactly_what_is_wrong_and_writes_nothing),
       IN_SCRATCH(the_design_s_example_is_read_field_by_field),
       IN_SCRATCH(every_form_of_every_field_is_read),
+      IN_SCRATCH(which_values_come_is_read),
       IN_SCRATCH(paths_and_diagnostics_are_relative_to_the_specification_s_folder),
       IN_SCRATCH(a_body_is_beside_the_file_that_holds_its_kernel),
       IN_SCRATCH(the_order_in_which_hash_tables_were_made_changes_nothing),

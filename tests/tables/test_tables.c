@@ -382,6 +382,17 @@ static bool is_json(const char *s) {
   return s && strcmp(s, "\n") == 0;
 }
 
+static void a_header_says_which_values_come(void **state) {
+  (void)state;
+  Fixture f;
+  fixture_make(&f);
+  const char *h = f.library.outputs[0].text;
+  static const char *const said[] = {"x holds -1 to 0.5.", "table holds indices below rows.",
+                                     "seed is at least 1."};
+  for (size_t i = 0; i < sizeof said / sizeof *said; i++) assert_non_null(strstr(h, said[i]));
+  fixture_free(&f);
+}
+
 static void the_json_is_json(void **state) {
   (void)state;
   Fixture f;
@@ -401,6 +412,10 @@ static void the_json_is_json(void **state) {
             "assert p['hip']['threads'] == ['128', '1', '1'] and p['hip']['waves'] == [32, 64]; "
             "assert p['hip']['shared_bytes'] == {'32': [32] * 8, '64': [16] * 8}; "
             "assert k[0]['tolerance']['f32'] == {'rms': 1e-06, 'max': 1e-05}; "
+            "i = k[0]['inputs']; s = k[0]['scalars']; "
+            "assert i[0]['range'] == [-1, 0.5] and i[0]['finite'] and 'index' not in i[0]; "
+            "assert i[1]['index'] == 'rows' and 'finite' not in i[1]; "
+            "assert s[2]['min'] == 1 and not 'max' in s[2] and not 'min' in s[1]; "
             "assert k[0]['argument_block']['bytes'] == 56 and len(k[0]['instances']) == 8\"",
             folder),
         0);
@@ -491,6 +506,7 @@ int main(void) {
       cmocka_unit_test(an_instance_block_is_what_the_runtime_writes),
       cmocka_unit_test(a_choice_is_complete_or_says_what_is_missing),
       cmocka_unit_test(the_argument_block_has_natural_alignment),
+      cmocka_unit_test(a_header_says_which_values_come),
       cmocka_unit_test(the_json_is_json),
       cmocka_unit_test(the_matrix_shows_ports_reasons_and_answers),
       cmocka_unit_test(the_text_matrix_lines_up),

@@ -494,6 +494,20 @@ static void what_is_asked_for_by_a_wrong_name_gets_the_nearest_one(void **state)
   }
 }
 
+static void a_scalar_stays_between_its_declared_ends(void **state) {
+  (void)state;
+  put_all(right_body, right_reference);
+  const char *at = strstr(spec_text, "\"gain\", \"f32\"") + strlen("\"gain\", \"f32\"");
+  char text[sizeof spec_text + 64];
+  snprintf(text, sizeof text, "%.*s, min = 0.5%s", (int)(at - spec_text), spec_text, at);
+  put("kernels.lua", text);
+  static const char *const wrong[] = {"0", "nan", "inf"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    assert_int_equal(kgen("twice gain=%s", wrong[i]), 2);
+    says("scalar gain of twice is a number of f32 from 0.5 to 3.40282347e+38; not '");
+  }
+}
+
 static void an_absent_port_is_refused_with_its_reason(void **state) {
   (void)state;
   if (no_clang()) skip();
@@ -581,6 +595,7 @@ int main(void) {
       cmocka_unit_test(a_kernel_without_a_reference_says_so),
       cmocka_unit_test(a_fill_makes_inputs_and_scalars_and_both_sides_see_them_rounded),
       cmocka_unit_test(what_is_asked_for_by_a_wrong_name_gets_the_nearest_one),
+      cmocka_unit_test(a_scalar_stays_between_its_declared_ends),
       cmocka_unit_test(an_absent_port_is_refused_with_its_reason),
       cmocka_unit_test(data_that_no_memory_holds_is_refused_before_it_is_made),
       cmocka_unit_test(made_up_data_are_standard_normals_and_depend_on_seed_and_place_alone),
