@@ -237,8 +237,10 @@ static void do_stages(Verify *v, const char *const *required) {
   check_required(v, required);
   check_only_tools(v);
   if (v->stages[VERIFY_COMPILE]) verify_compile(v);
+  if (v->stages[VERIFY_RUN] || v->stages[VERIFY_SANITIZE]) verify_run_open(v);
   if (v->stages[VERIFY_RUN]) verify_run(v, VERIFY_RUN);
   if (v->stages[VERIFY_SANITIZE]) verify_run(v, VERIFY_SANITIZE);
+  if (v->stages[VERIFY_RUN] || v->stages[VERIFY_SANITIZE]) verify_probe(v);
   verify_run_close(v);
 }
 

@@ -12,8 +12,7 @@ enum { EXACT_BITS = 53 }; /* integers up to 2^53 are doubles too */
 
 static bool is_float(kg_dtype dtype) { return kg_dtype_info(dtype)->kind == KG_KIND_FLOAT; }
 
-/* The largest finite number of a float dtype. */
-static double float_most(kg_dtype dtype) {
+double dtype_largest(kg_dtype dtype) {
   const kg_dtype_facts *f = kg_dtype_info(dtype);
   const int exponents = (1 << f->exponent) - (f->special == KG_SPECIAL_IEEE);
   const uint64_t past = (uint64_t)exponents << f->fraction; /* infinity, or after the one NaN */
@@ -50,7 +49,7 @@ static bool read_end(Reader *r, Val v, const kg_dtype *dtypes, int count, double
   for (int i = 0; i < count; i++) {
     int64_t l, h;
     if (is_float(dtypes[i])) {
-      most = fmin(most, float_most(dtypes[i]));
+      most = fmin(most, dtype_largest(dtypes[i]));
       continue;
     }
     int_ends(dtypes[i], &l, &h);
@@ -163,6 +162,6 @@ void spec_scalar_domain_read(Reader *r, Val entry, kg_dtype dtype, ScalarDomain 
 void scalar_ends(kg_dtype dtype, const ScalarDomain *d, double *low, double *high) {
   int64_t l = 0, h = 0;
   if (!is_float(dtype)) int_ends(dtype, &l, &h);
-  *low = d->has_min ? d->min : is_float(dtype) ? -float_most(dtype) : (double)l;
-  *high = d->has_max ? d->max : is_float(dtype) ? float_most(dtype) : (double)h;
+  *low = d->has_min ? d->min : is_float(dtype) ? -dtype_largest(dtype) : (double)l;
+  *high = d->has_max ? d->max : is_float(dtype) ? dtype_largest(dtype) : (double)h;
 }

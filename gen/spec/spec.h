@@ -86,16 +86,39 @@ typedef struct ScalarDomain {
   double min, max; /* both may be */
 } ScalarDomain;
 
+/* The largest finite number of a float dtype. */
+double dtype_largest(kg_dtype dtype);
 /* The least and the most that a scalar may be: declared, else its dtype's. */
 void scalar_ends(kg_dtype dtype, const ScalarDomain *d, double *low, double *high);
+
+/* The classes of values of data.def. */
+typedef enum DataKind { DATA_FLOATS, DATA_INTEGERS, DATA_DIMS } DataKind;
+typedef enum DataClass {
+#define KGEN_DATA(id, name, kind, extreme) DATA_##id,
+#include "spec/data.def"
+#undef KGEN_DATA
+  DATA_CLASSES
+} DataClass;
+typedef struct DataFacts {
+  const char *name;
+  DataKind kind;
+  bool extreme;
+} DataFacts;
+extern const DataFacts data_facts[DATA_CLASSES];
+/* What an input comes with. */
+typedef struct InputData {
+  DataClass is;
+  int dim; /* of DATA_DIMS */
+} InputData;
 
 typedef struct Case { /* one test case: values by variable; scalars of f32 in reals */
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
   bool given[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
   double reals[MAX_SCALARS];
-  const char *fill; /* named filling for the reference ("nan", "ties"); "" plain */
-  uint64_t seed;    /* of its data; 0: 1 */
-  int made_of;      /* the number, from 1, of the case that verify made it of; 0: none */
+  const char *fill;         /* named filling for the reference ("nan", "ties"); "" plain */
+  InputData data[MAX_ARGS]; /* by input */
+  uint64_t seed;            /* of its data; 0: 1 */
+  int made_of;              /* the number, from 1, of the case that verify made it of; 0: none */
 } Case;
 
 /* What kg_kernel's lists point to while a specification is read. */

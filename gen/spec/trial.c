@@ -87,6 +87,67 @@ static void read_numerics(Reader *r, Val v) {
   check_tolerances(r, v, given);
 }
 
+/* ---- the data of a case ----------------------------------------------------------------------- */
+
+const DataFacts data_facts[DATA_CLASSES] = {
+#define KGEN_DATA(id, name, kind, extreme) {name, DATA_##kind, extreme},
+#include "spec/data.def"
+#undef KGEN_DATA
+};
+
+static bool may_be_float(const Kernel *k, const kg_arg *arg) {
+  const kg_dtype dtype = arg->type < 0 ? arg->dtype : k->types[arg->type].dtypes[0];
+  return kg_dtype_info(dtype) && kg_dtype_info(dtype)->kind == KG_KIND_FLOAT;
+}
+
+/* "below rows": a class, and behind one of DATA_DIMS a dim. */
+static bool data_named(const Kernel *k, const char *text, InputData *out) {
+  for (int c = 0; c < DATA_CLASSES; c++) {
+    const size_t len = strlen(data_facts[c].name);
+    if (strncmp(text, data_facts[c].name, len) != 0) continue;
+    *out = (InputData){.is = (DataClass)c};
+    if (data_facts[c].kind != DATA_DIMS && text[len] == 0) return true;
+    if (data_facts[c].kind != DATA_DIMS || text[len] != ' ') continue;
+    const kg_symbol s = kg_symbol_named(&k->model, text + len + 1);
+    out->dim = s.index;
+    if (s.kind == KG_DIM) return true;
+  }
+  return false;
+}
+
+static const char *data_choices(Reader *r, bool floats) {
+  Buf b = {0};
+  for (int c = 0; c < DATA_CLASSES; c++)
+    if (c == DATA_PLAIN || (data_facts[c].kind == DATA_FLOATS) == floats)
+      buf_printf(&b, "%s'%s%s'", b.len ? ", " : "", data_facts[c].name,
+                 data_facts[c].kind == DATA_DIMS ? " DIM" : "");
+  const char *text = arena_strdup(r->a, b.s);
+  buf_free(&b);
+  return text;
+}
+
+/* data = { x = "nan", index = "below rows" } */
+static void read_case_data(Reader *r, Val table, Case *out) {
+  const Kernel *k = r->k;
+  const char *names[MAX_ARGS];
+  if (!val_is_table(r, table, "classes of values by input, as in { x = \"nan\" }")) return;
+  for (int i = 0; i < k->input_count; i++) names[i] = k->args[i].name;
+  val_fields(r, table, names, k->input_count);
+  const int top = lua_gettop(r->L);
+  for (int i = 0; i < k->input_count; i++, lua_settop(r->L, top)) {
+    const Val v = val_field(r, table, names[i]);
+    const char *text;
+    if (val_nil(r, v) || !val_string(r, v, "the name of a class of values", &text)) continue;
+    const bool floats = may_be_float(k, &k->args[i]);
+    const bool found = data_named(k, text, &out->data[i]);
+    if (found && (out->data[i].is == DATA_PLAIN ||
+                  (data_facts[out->data[i].is].kind == DATA_FLOATS) == floats))
+      continue;
+    out->data[i] = (InputData){0};
+    diag_add(r->d, val_place(r, v), D_CASE_DATA, v.label, val_text(r, v), data_choices(r, floats));
+  }
+}
+
 /* ---- cases ----------------------------------------------------------------------------------- */
 
 static const char *choices_text(Arena *a, const kg_const_param *c) {
@@ -155,6 +216,11 @@ static bool read_case_value(Reader *r, Val entry, const char *name, Case *out) {
     read_case_scalar(r, v, &k->scalars[s.index], s.index, number, out);
   } else if (strcmp(name, "fill") == 0) {
     val_string(r, v, "the name of a filling", &out->fill);
+  } else if (strcmp(name, "data") == 0) {
+    read_case_data(r, v, out);
+  } else if (strcmp(name, "seed") == 0) {
+    int64_t seed;
+    if (val_int(r, v, 1, INT32_MAX, &seed)) out->seed = (uint64_t)seed;
   } else {
     return false;
   }
@@ -166,13 +232,15 @@ static void read_case(Reader *r, Val entry, Case *out) {
   lua_State *L = r->L;
   out->fill = "";
   if (!val_is_table(r, entry, "values by name, as in { rows = 8, D = 4096 }")) return;
-  const char *names[MAX_DIMS + MAX_CONSTS + MAX_SCALARS + 1];
+  const char *names[MAX_DIMS + MAX_CONSTS + MAX_SCALARS + 3];
   int count = 0, n, others;
   for (int i = 0; i < k->dim_count; i++) names[count++] = k->dims[i];
   for (int i = 0; i < k->const_count; i++)
     if (k->consts[i].in_key) names[count++] = k->consts[i].name;
   for (int i = 0; i < k->scalar_count; i++) names[count++] = k->scalars[i].name;
   names[count++] = "fill";
+  names[count++] = "data";
+  names[count++] = "seed";
   const Key *keys = spec_keys(r->run, entry.at, &n, &others);
   const int top = lua_gettop(L);
   for (int i = 0; i < n; i++, lua_settop(L, top)) {

@@ -31,70 +31,252 @@ static const char *difference(Arena *a, const ref_tensor *want, kg_dtype dtype, 
   return arena_printf(a, "%s is %.9g, expected %.9g", at, element_real(dtype, bits), want->real[i]);
 }
 
+/* ---- what rounding alone may do --------------------------------------------------------------- */
+
+/* How far single precision may be from what the reference's three directions show: other orders of
+** sums, other formulas for the same. */
+#define SPREAD_FACTOR 3.0
+/* Of the largest number: above that a sum may overflow on its way. */
+#define LARGE_SHARE 0x1p-10
+/* Of the elements that all directions agree on, where the reference rounds: so many may be a
+** neighbour of it. */
+enum { SETTLED_SHARE = 6, SETTLED_LEAST = 3, JUDGE_SECONDS = 300 };
+
+typedef struct Output {
+  const TrialData *data;
+  const ref_tensor *want;
+  const ref_tensor *directions[DIRECTIONS]; /* [0] NULL: not known */
+  kg_dtype dtype;
+  const void *got;
+  bool rounded;   /* the reference gives what the dtype holds */
+  double quantum; /* the dtype's least positive number */
+} Output;
+
+static Output output_of(const TrialData *d, int arg, kg_dtype dtype, const void *got) {
+  Output o = {.data = d, .want = &d->want.tensors[arg], .dtype = dtype, .got = got};
+  for (int i = 0; i < DIRECTIONS && d->directions[0]; i++) o.directions[i] = &d->directions[i][arg];
+  if (!o.want->real) return o;
+  o.quantum = kg_f64_from_float(dtype, 1);
+  o.rounded = true;
+  for (int64_t i = 0; i < o.want->count && o.rounded; i++) {
+    const double x = o.want->real[i];
+    o.rounded = isnan(x) || element_real(dtype, element_bits_of_real(dtype, x)) == x;
+  }
+  return o;
+}
+
+/* The distance of x's neighbours in the dtype. */
+static double ulp(const Output *o, double x) {
+  int e;
+  if (x == 0 || !isfinite(x)) return o->quantum;
+  frexp(x, &e);
+  const double unit = ldexp(1, e - 1 - kg_dtype_info(o->dtype)->fraction);
+  return unit > o->quantum ? unit : o->quantum;
+}
+
+static int kind_of(double x) { return isnan(x) ? 0 : !isinf(x) ? 1 : x > 0 ? 2 : 3; }
+
+/* The farthest of the directions from what is wanted; 0 where they are not known. */
+static double spread(const Output *o, int64_t i) {
+  double most = 0;
+  for (int d = 0; d < DIRECTIONS && o->directions[0]; d++) {
+    const double off = fabs(o->directions[d]->real[i] - o->want->real[i]);
+    if (isfinite(off) && off > most) most = off;
+  }
+  return most;
+}
+
+/* All directions give, once rounded, the very element that is wanted. */
+static bool settled(const Output *o, int64_t i) {
+  const uint64_t want = element_bits_of_real(o->dtype, o->want->real[i]);
+  for (int d = 0; d < DIRECTIONS; d++)
+    if (!o->directions[0] || element_bits_of_real(o->dtype, o->directions[d]->real[i]) != want)
+      return false;
+  return true;
+}
+
+/* NaN, an infinity or a number, as the wanted one; or as single precision may make it, where it
+** overflows or underflows on the way. */
+static bool kind_agrees(const Output *o, int64_t i, double got) {
+  const double exactly = o->want->real[i],
+               want = element_real(o->dtype, element_bits_of_real(o->dtype, exactly));
+  if (kind_of(got) == kind_of(want)) return true;
+  for (int d = 0; d < DIRECTIONS && o->directions[0]; d++) {
+    const double other = o->directions[d]->real[i];
+    const double as_held = element_real(o->dtype, element_bits_of_real(o->dtype, other));
+    /* a number too large, by rounding; or what the values themselves bring about */
+    const bool edge = isfinite(exactly) && isfinite(other) && kind_of(as_held) != kind_of(want);
+    if (kind_of(got) == kind_of(as_held) && (edge || o->data->extreme)) return true;
+  }
+  return false;
+}
+
+/* In extremes single precision may lose a number altogether, and everything is as good: where a
+** direction has no number, and where the number is so large that a sum in another order has none. */
+static bool lost(const Output *o, int64_t i) {
+  if (!o->data->extreme || !o->directions[0]) return false;
+  bool all = fabs(o->want->real[i]) < LARGE_SHARE * dtype_largest(o->dtype);
+  for (int d = 0; d < DIRECTIONS; d++) all = all && isfinite(o->directions[d]->real[i]);
+  return !all;
+}
+
+/* A whole number is the wanted one, or one that single precision gives. */
+static bool whole_agrees(const Output *o, int64_t i, uint64_t got) {
+  if (got == element_bits_of_whole(o->dtype, o->want->whole[i])) return true;
+  for (int d = 0; d < DIRECTIONS && o->directions[0] && o->data->made; d++)
+    if (got == element_bits_of_whole(o->dtype, o->directions[d]->whole[i])) return true;
+  return false;
+}
+
+/* ---- elements, rows, outputs ------------------------------------------------------------------- */
+
 typedef struct Sums {
-  double error2, want2, error_max, want_max;
-  int64_t unwritten, first_unwritten; /* the poison still stands there */
-  int64_t unlike, first_unlike;       /* NaN, infinity or (exact) bits that differ */
-  int64_t worst;
+  double error2, want2, error_max, want_max; /* of all rows, as they are */
+  int64_t unwritten, first_unwritten;        /* the poison still stands there */
+  int64_t unlike, first_unlike;              /* NaN, infinity or (exact) bits that differ */
+  int64_t settled, shifted, first_shifted;   /* see SETTLED_SHARE */
+  double worst_rms, worst_max;               /* of a row, as shares of what it is held against */
+  int64_t worst, rms_at, max_at;             /* the elements farthest off, in all and there */
 } Sums;
 
 static bool exact(const ref_tensor *want, Tolerance t) {
   return !want->real || (t.rms <= 0 && t.max <= 0);
 }
 
-static void element_compare(const ref_tensor *want, kg_dtype dtype, const void *got, int64_t i,
-                            bool every_bit, Sums *s) {
-  const uint64_t g = element_bits(dtype, got, i);
-  const uint64_t w = want->real ? element_bits_of_real(dtype, want->real[i])
-                                : element_bits_of_whole(dtype, want->whole[i]);
-  if (g == element_poison(dtype) && g != w) {
+static bool is_left(const ref_tensor *want, int64_t i) { return want->left && want->left[i]; }
+
+static bool is_unwritten(const Output *o, int64_t i, uint64_t got) {
+  if (got != element_poison(o->dtype) || is_left(o->want, i)) return false;
+  return o->want->real ? got != element_bits_of_real(o->dtype, o->want->real[i])
+                       : !whole_agrees(o, i, got);
+}
+
+/* An element by itself: is it there, and of its kind?  True: it is a number, to be compared. */
+static bool element_compare(const Output *o, int64_t i, bool every_bit, Sums *s) {
+  const uint64_t got = element_bits(o->dtype, o->got, i);
+  if (is_left(o->want, i)) return false;
+  if (is_unwritten(o, i, got)) {
     if (s->unwritten++ == 0) s->first_unwritten = i;
-    return;
+    return false;
   }
-  const double x = element_real(dtype, g), rounded = element_real(dtype, w);
-  const double exactly = want->real ? want->real[i] : rounded;
-  const bool both_nan = want->real && isnan(x) && isnan(rounded);
-  const bool finite = isfinite(x) && isfinite(rounded) && isfinite(exactly);
-  if (every_bit || !finite) {
-    const bool same = both_nan || g == w;
-    if (!same && s->unlike++ == 0) s->first_unlike = i;
+  if (!o->want->real) {
+    if (!whole_agrees(o, i, got) && s->unlike++ == 0) s->first_unlike = i;
+    return false;
   }
-  if (!finite) return;
-  const double error = fabs(x - exactly);
-  s->error2 += error * error;
+  const double exactly = o->want->real[i], x = element_real(o->dtype, got);
+  const uint64_t want = element_bits_of_real(o->dtype, exactly);
+  const double held = element_real(o->dtype, want);
+  const bool both_nan = isnan(x) && isnan(held);
+  if (every_bit ? got != want && !both_nan && !(o->data->made && o->directions[0] && !settled(o, i))
+                : !kind_agrees(o, i, x) && !lost(o, i) && !(o->data->brimful && !isfinite(x))) {
+    if (s->unlike++ == 0) s->first_unlike = i;
+    return false;
+  }
+  if (o->rounded && settled(o, i) && isfinite(x)) {
+    s->settled++;
+    if (x != held && s->shifted++ == 0) s->first_shifted = i;
+  }
+  return isfinite(x) && isfinite(held) && !lost(o, i);
+}
+
+/* What is too small to be told apart: of sums of subnormal numbers each term is rounded to one. */
+static double least_shown(const Output *o) { return o->quantum * (o->data->extreme ? 4096 : 1); }
+
+typedef struct Row {
+  double error2, want2, want_max; /* errors beyond what rounding does, and the values */
+  double over;                    /* the largest error beyond that and its own neighbour */
+  double farthest;
+  int64_t count, at, over_at;
+} Row;
+
+static void row_add(const Output *o, int64_t i, Row *row, Sums *s) {
+  const double exactly = o->want->real[i];
+  const double off = fabs(element_real(o->dtype, element_bits(o->dtype, o->got, i)) - exactly);
+  const double beyond = fmax(0, off - SPREAD_FACTOR * spread(o, i) - least_shown(o));
+  const double over = fmax(0, beyond - ulp(o, exactly));
+  s->error2 += off * off;
   s->want2 += exactly * exactly;
-  if (error > s->error_max) {
-    s->error_max = error;
-    s->worst = i;
-  }
-  if (fabs(exactly) > s->want_max) s->want_max = fabs(exactly);
+  if (off > s->error_max) s->error_max = off, s->worst = i;
+  s->want_max = fmax(s->want_max, fabs(exactly));
+  row->count++;
+  row->error2 += beyond * beyond;
+  row->want2 += exactly * exactly;
+  row->want_max = fmax(row->want_max, fabs(exactly));
+  if (beyond > row->farthest) row->farthest = beyond, row->at = i;
+  if (over > row->over) row->over = over, row->over_at = i;
 }
 
 static double ratio(double error, double scale) { return error > 0 ? error / scale : 0; }
 
-static void output_compare(Arena *a, const ref_tensor *want, TrialOutput *o) {
+/* A row's error is held against the row; two of its elements may be a neighbour's. */
+static void row_close(const Output *o, const Row *row, Sums *s) {
+  const double near = ulp(o, row->want_max);
+  const double rms = ratio(sqrt(fmax(0, row->error2 - 2 * near * near)), sqrt(row->want2)),
+               most = ratio(row->over, row->want_max);
+  if (rms > s->worst_rms) s->worst_rms = rms, s->rms_at = row->at;
+  if (most > s->worst_max) s->worst_max = most, s->max_at = row->over_at;
+}
+
+/* Without the directions nothing says which of an output's elements come from cancellation: a row
+** is then all of it. */
+static void rows_compare(const Output *o, bool every_bit, Sums *s) {
+  const ref_tensor *t = o->want;
+  const int64_t last = t->rank > 1 ? t->shape[t->rank - 1] : 1;
+  const int64_t columns = o->directions[0] && t->real ? last : t->count;
+  for (int64_t i = 0; i < t->count;) {
+    Row row = {0};
+    for (const int64_t end = i + columns; i < end; i++)
+      if (element_compare(o, i, every_bit, s)) row_add(o, i, &row, s);
+    if (row.count > 0) row_close(o, &row, s);
+  }
+}
+
+static const char *shares(Arena *a, int64_t some, int64_t all, const char *words) {
+  return arena_printf(a, "%lld of %lld elements %s", (long long)some, (long long)all, words);
+}
+
+static const char *fault_of(Arena *a, const Output *o, const TrialOutput *out, const Sums *s,
+                            bool every_bit) {
+  const ref_tensor *want = o->want;
+  const Tolerance bound = out->tolerance;
+  if (s->unwritten)
+    return arena_printf(a, "%s, the first is %s",
+                        shares(a, s->unwritten, want->count, "were never written"),
+                        place(a, want, s->first_unwritten));
+  if (s->unlike)
+    return arena_printf(a, "%s%s, the first: %s", shares(a, s->unlike, want->count, "differ"),
+                        every_bit ? " (every bit must agree)" : " in being NaN or infinite",
+                        difference(a, want, o->dtype, o->got, s->first_unlike));
+  if (every_bit) return NULL;
+  if (bound.rms > 0 && !(s->worst_rms <= bound.rms))
+    return arena_printf(a, "rms error %.3g is over the tolerance %.3g; the worst element: %s",
+                        s->worst_rms, bound.rms, difference(a, want, o->dtype, o->got, s->rms_at));
+  if (bound.max > 0 && !(s->worst_max <= bound.max))
+    return arena_printf(a, "the largest error %.3g is over the tolerance %.3g: %s", s->worst_max,
+                        bound.max, difference(a, want, o->dtype, o->got, s->max_at));
+  if (kg_dtype_bytes(o->dtype) < 4 && s->shifted >= SETTLED_LEAST &&
+      s->shifted * SETTLED_SHARE > s->settled)
+    return arena_printf(a,
+                        "%s are not the nearest %s where rounding on the way cannot change it, the "
+                        "first: %s",
+                        shares(a, s->shifted, s->settled, ""), kg_dtype_name(o->dtype),
+                        difference(a, want, o->dtype, o->got, s->first_shifted));
+  return NULL;
+}
+
+static void output_compare(Arena *a, const TrialData *d, int arg, TrialOutput *out) {
   Sums s = {0};
-  const bool every_bit = exact(want, o->tolerance);
-  for (int64_t i = 0; i < want->count; i++)
-    element_compare(want, o->dtype, o->got, i, every_bit, &s);
-  o->rms = ratio(sqrt(s.error2), sqrt(s.want2));
-  o->max = ratio(s.error_max, s.want_max);
-  if (s.unwritten)
-    o->why = arena_printf(a, "%lld of %lld elements were never written, the first is %s",
-                          (long long)s.unwritten, (long long)want->count,
-                          place(a, want, s.first_unwritten));
-  else if (s.unlike)
-    o->why = arena_printf(a, "%lld of %lld elements differ%s, the first: %s", (long long)s.unlike,
-                          (long long)want->count,
-                          every_bit ? " (every bit must agree)" : " in being NaN or infinite",
-                          difference(a, want, o->dtype, o->got, s.first_unlike));
-  else if (!every_bit && o->tolerance.rms > 0 && !(o->rms <= o->tolerance.rms))
-    o->why = arena_printf(a, "rms error %.3g is over the tolerance %.3g; the worst element: %s",
-                          o->rms, o->tolerance.rms, difference(a, want, o->dtype, o->got, s.worst));
-  else if (!every_bit && o->tolerance.max > 0 && !(o->max <= o->tolerance.max))
-    o->why = arena_printf(a, "the largest error %.3g is over the tolerance %.3g: %s", o->max,
-                          o->tolerance.max, difference(a, want, o->dtype, o->got, s.worst));
-  o->right = !o->why;
+  const Output o = output_of(d, arg, out->dtype, out->got);
+  const bool every_bit = exact(o.want, out->tolerance);
+  rows_compare(&o, every_bit, &s);
+  out->rms = ratio(sqrt(s.error2), sqrt(s.want2));
+  out->max = ratio(s.error_max, s.want_max);
+  if (!d->made) { /* an author's own bound holds for the whole as it is */
+    if (out->rms > s.worst_rms) s.worst_rms = out->rms, s.rms_at = s.worst;
+    if (out->max > s.worst_max) s.worst_max = out->max, s.max_at = s.worst;
+  }
+  out->why = fault_of(a, &o, out, &s, every_bit);
+  out->right = !out->why;
 }
 
 /* The outputs as the judge reads them: the inputs are the wanted call's own. */
@@ -125,11 +307,15 @@ static ref_call got_call(Arena *a, const TrialData *d, const Trial *trial) {
 static bool judge(Arena *a, const TrialData *d, Trial *trial) {
   const ref_call got = got_call(a, d, trial);
   for (int o = 0; o < trial->output_count; o++) {
-    const ref_tensor *want = &d->want.tensors[d->kernel->input_count + o];
+    const int arg = d->kernel->input_count + o;
     TrialOutput *out = &trial->outputs[o];
+    const Output judged = output_of(d, arg, out->dtype, out->got);
+    const ref_tensor *want = judged.want;
     Sums s = {0};
-    for (int64_t i = 0; i < want->count; i++)
-      element_compare(want, out->dtype, out->got, i, false, &s);
+    for (int64_t i = 0; i < want->count; i++) {
+      Row unused = {0};
+      if (element_compare(&judged, i, false, &s)) row_add(&judged, i, &unused, &s);
+    }
     out->rms = ratio(sqrt(s.error2), sqrt(s.want2));
     out->max = ratio(s.error_max, s.want_max);
     out->right = s.unwritten == 0;
@@ -139,9 +325,11 @@ static bool judge(Arena *a, const TrialData *d, Trial *trial) {
                               place(a, want, s.first_unwritten));
     trial->right = trial->right && out->right;
   }
-  const char *said = d->reference->judge(&d->want, &got);
-  if (said) trial->judgement = arena_strdup(a, said);
-  return !said;
+  const char *why = NULL;
+  const ReferenceEnd end = reference_judge(a, d->reference, &d->want, &got, d->kernel->input_count,
+                                           JUDGE_SECONDS, &trial->judgement, &why);
+  if (end != REFERENCE_FINE) trial->judgement = why;
+  return !trial->judgement;
 }
 
 void compare_outputs(Arena *a, const TrialData *d, Trial *trial) {
@@ -157,13 +345,13 @@ void compare_outputs(Arena *a, const TrialData *d, Trial *trial) {
     out->count = want->count;
     out->tolerance = k->has_out_tolerance[arg] ? k->out_tolerance[arg] : k->tolerance[want->dtype];
   }
-  if (d->reference->judge) {
+  if (d->reference->has_judge) {
     trial->judged = true;
     trial->right = judge(a, d, trial) && trial->right;
     return;
   }
   for (int o = 0; o < trial->output_count; o++) {
-    output_compare(a, &d->want.tensors[k->input_count + o], &trial->outputs[o]);
+    output_compare(a, d, k->input_count + o, &trial->outputs[o]);
     trial->right = trial->right && trial->outputs[o].right;
   }
 }

@@ -201,6 +201,10 @@ static void put_sum(Buf *b, Arena *a, const Verify *v, double seconds) {
   if (v->stages[VERIFY_RUN]) buf_printf(b, ", %s", plural(a, v->checks[VERIFY_RUN], "run", "runs"));
   if (v->stages[VERIFY_SANITIZE])
     buf_printf(b, ", %s", plural(a, v->checks[VERIFY_SANITIZE], "sanitized run", "sanitized runs"));
+  if (v->stages[VERIFY_RUN] || v->stages[VERIFY_SANITIZE])
+    buf_printf(b, ", %s",
+               plural(a, v->probes[VERIFY_RUN] + v->probes[VERIFY_SANITIZE], "run of a made case",
+                      "runs of made cases"));
   buf_printf(b, " in %.1f s: %s\n", seconds,
              v->finding_count == 0 ? "no findings"
                                    : plural(a, v->finding_count, "finding", "findings"));

@@ -55,7 +55,46 @@ void verify_run_tools(Verify *v, VerifyStage stage) {
     }
 }
 
+void verify_run_open(Verify *v) {
+  const size_t kernels = (size_t)v->library->spec->kernel_count + 1;
+  v->references = references_open(v->arena, v->library->spec, v->templates);
+  v->inputs = arena_alloc(v->arena, kernels * sizeof *v->inputs);
+}
+
+void verify_inputs_seen(Verify *v, int kernel, const TrialData *d) {
+  for (int i = 0; i < d->kernel->input_count; i++) {
+    const ref_tensor *t = &d->want.tensors[i];
+    const size_t bytes = (size_t)t->count * kg_dtype_bytes((kg_dtype)t->dtype),
+                 one = kg_dtype_bytes((kg_dtype)t->dtype);
+    if (t->count < 2) continue;
+    /* each element is as the one before it */
+    const bool varies = memcmp(d->bytes[i], (char *)d->bytes[i] + one, bytes - one) != 0;
+    pthread_mutex_lock(&v->lock);
+    if (v->inputs[kernel][i] != INPUT_VARIES)
+      v->inputs[kernel][i] = varies ? INPUT_VARIES : INPUT_CONSTANT;
+    pthread_mutex_unlock(&v->lock);
+  }
+}
+
+/* An input of one value cannot show whether the right element of it is read. */
+static void check_inputs(Verify *v) {
+  for (int i = 0; i < v->library->spec->kernel_count; i++) {
+    const Kernel *k = v->library->spec->kernels[i];
+    for (int n = 0; n < k->input_count; n++)
+      if (v->inputs[i][n] == INPUT_CONSTANT)
+        verify_found(v, v->stages[VERIFY_RUN] ? VERIFY_RUN : VERIFY_SANITIZE, -1, k, NULL,
+                     (VerifyPlace){0},
+                     "the input '%s' had one value in all its elements, in every run; say what its "
+                     "values may be (index or range), or give a case with data or a fill for it",
+                     k->args[n].name);
+  }
+}
+
 void verify_run_close(Verify *v) {
+  if (v->references != NULL) {
+    check_inputs(v);
+    references_close(v->references);
+  }
   for (int i = 0; i < v->tool_count; i++) kg_device_close(v->tools[i].device);
 }
 
@@ -93,7 +132,7 @@ static const char *case_text(Arena *a, const Kernel *k, int number) {
   return text;
 }
 
-static const char *faults_text(Arena *a, const Trial *t) {
+const char *trial_fault(Arena *a, const Trial *t) {
   if (t->status != KG_OK) return t->message;
   Buf b = {0};
   if (t->judgement != NULL) buf_printf(&b, "%s\n", t->judgement);
@@ -185,7 +224,7 @@ static void judge_run(Verify *v, int number, const Job *job, const Ran *ran, con
   if (!good && (!checked || witnesses_found(v, number, job, ran, place) == 0)) {
     Arena *a = arena_new();
     verify_found(v, job->stage, number, row->kernel, row->port->backend->name, place, "%s",
-                 faults_text(a, t));
+                 trial_fault(a, t));
     arena_free(a);
   }
   pthread_mutex_lock(&v->lock);
@@ -233,9 +272,11 @@ static void run_case(VerifyWorker *w, int number) {
   Arena *a = arena_new();
   const kg_instance instance = case_instance(k, c, job->types);
   const char *why = NULL, *at = case_text(a, k, job->number);
-  const TrialData *d = trial_data(a, k, &instance, c, job->reference, c->seed ? c->seed : 1, &why);
+  const TrialData *d = trial_data_as(a, k, &instance, c, job->reference, c->seed ? c->seed : 1,
+                                     (TrialWish){.spread = job->stage == VERIFY_RUN}, NULL, &why);
   Ran ran[MAX_TOOLS];
   int count = 0;
+  if (d != NULL) verify_inputs_seen(v, job->kernel, d);
   if (d == NULL)
     verify_found(v, job->stage, number, k, NULL, (VerifyPlace){NULL, NULL, NULL, at}, "%s", why);
   for (int i = 0; d != NULL && i < v->tool_count; i++) {
@@ -306,7 +347,6 @@ static void check_coverage(Verify *v, VerifyStage stage) {
 void verify_run(Verify *v, VerifyStage stage) {
   Arena *a = arena_new();
   const Spec *spec = v->library->spec;
-  References *references = references_open(a, spec, v->templates);
   size_t room = 1;
   for (int i = 0; i < spec->kernel_count; i++)
     room += (size_t)spec->kernels[i]->case_count * (size_t)type_choices(spec->kernels[i]);
@@ -331,12 +371,11 @@ void verify_run(Verify *v, VerifyStage stage) {
       do {
         Job *job = &jobs[count++];
         *job = (Job){
-            .kernel = i, .number = c, .stage = stage, .reference = reference_of(references, k)};
+            .kernel = i, .number = c, .stage = stage, .reference = reference_of(v->references, k)};
         for (int t = 0; t < k->type_count; t++) job->types[t] = k->types[t].dtypes[at[t]];
       } while (made == NULL && next_types(k, at));
     }
   verify_work(v, &(VerifyWork){stage, jobs, count, NULL, run_case, job_place});
   check_coverage(v, stage);
-  references_close(references);
   arena_free(a);
 }

@@ -6,32 +6,14 @@
 #include <time.h>
 
 #include "verify/compare.h"
+#include "verify/data.h"
 #include "verify/element.h"
 #include "spec/spec.h"
 
+enum { REFERENCE_SECONDS = 300 };
+
 static const int64_t data_limit = INT64_C(4)
                                   << 30; /* bytes of doubles and int64s, both hands together */
-
-/* ---- random numbers by counter: an element's value depends on nothing else ------------- */
-
-/* The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
-uint64_t trial_hash(uint64_t x) {
-  x += UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return x ^ (x >> 31);
-}
-
-static double uniform(uint64_t bits) {
-  return ((double)(bits >> 11) + 0.5) * 0x1p-53;
-} /* in (0, 1) */
-
-/* Standard normal, by Box and Muller. */
-static double normal(uint64_t key, uint64_t index) {
-  const double u = uniform(trial_hash(key ^ trial_hash(2 * index))),
-               v = uniform(trial_hash(key ^ trial_hash(2 * index + 1)));
-  return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
-}
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
@@ -191,9 +173,100 @@ static void input_round(Arena *a, TrialData *d, int arg) {
   }
 }
 
-TrialData *trial_data(Arena *a, const Kernel *k, const kg_instance *instance, const Case *c,
-                      const Reference *reference, uint64_t seed, const char **why) {
-  if (!reference->compute) {
+/* Whether a tensor's integers are what its dtype holds: what a reference leaves to wrapping is not
+** defined by it. */
+static bool integers_fit(const ref_tensor *t) {
+  const kg_dtype dtype = (kg_dtype)t->dtype;
+  for (int64_t i = 0; t->whole && i < t->count; i++)
+    if (!t->left[i] &&
+        element_whole(dtype, element_bits_of_whole(dtype, t->whole[i])) != t->whole[i])
+      return false;
+  return true;
+}
+
+/* Inputs that a fill has set stay its own; the others get their class again. */
+static void data_again(TrialData *d, const Case *c, uint64_t seed, const ref_tensor *before) {
+  for (int i = 0; i < d->kernel->input_count; i++) {
+    ref_tensor *t = &d->want.tensors[i];
+    if (t->real)
+      d->filled[i] = memcmp(t->real, before[i].real, (size_t)t->count * sizeof *t->real) != 0;
+    else
+      d->filled[i] = memcmp(t->whole, before[i].whole, (size_t)t->count * sizeof *t->whole) != 0;
+    if (!d->filled[i])
+      data_fill(d->kernel, i, c->data[i], trial_hash(seed ^ trial_hash((uint64_t)i + 1)), d->values,
+                t);
+  }
+}
+
+/* The inputs as the fill finds them: plain. */
+static ref_tensor *data_plain(Arena *a, TrialData *d, uint64_t seed) {
+  const Kernel *k = d->kernel;
+  ref_tensor *before = arena_alloc(a, MAX_ARGS * sizeof *before);
+  for (int i = 0; i < k->input_count; i++) {
+    ref_tensor *t = &d->want.tensors[i];
+    const size_t bytes = (size_t)t->count * 8;
+    data_fill(k, i, (InputData){0}, trial_hash(seed ^ trial_hash((uint64_t)i + 1)), d->values, t);
+    before[i] = *t;
+    void *copy = arena_alloc(a, bytes + 1);
+    memcpy(copy, t->real ? (void *)t->real : t->whole, bytes);
+    if (t->real)
+      before[i].real = copy;
+    else
+      before[i].whole = copy;
+  }
+  return before;
+}
+
+static TrialEnd data_set(Arena *a, TrialData *d, const Case *c, uint64_t seed, TrialWish wish,
+                         const char **why) {
+  const Kernel *k = d->kernel;
+  const Reference *r = d->reference;
+  int64_t budget = data_limit;
+  *why = requirement_broken(a, k, d->values, false); /* a fill may still set scalars */
+  if (*why != NULL) return TRIAL_REFUSED;
+  for (int i = 0; i < k->arg_count; i++)
+    if (!tensor_set(a, d, i, &budget, why)) return TRIAL_REFUSED;
+  ref_tensor *before = data_plain(a, d, seed);
+  const char *how = c->fill ? c->fill : "";
+  if (r->has_fill) {
+    const ReferenceEnd end =
+        reference_fill(a, r, &d->want, k->input_count, how, seed, wish.seconds, why);
+    if (end != REFERENCE_FINE) return end == REFERENCE_FAULTED ? TRIAL_UNKNOWN : TRIAL_BROKEN;
+  }
+  scalars_take(d);
+  data_again(d, c, seed, before);
+  *why = requirement_broken(a, k, d->values, true);
+  if (*why != NULL) return TRIAL_REFUSED;
+  for (int i = 0; i < k->input_count; i++) {
+    input_round(a, d, i);
+    d->brimful = d->brimful || (c->data[i].is == DATA_LARGEST &&
+                                dtype_largest((kg_dtype)d->want.tensors[i].dtype) > 1e38);
+    d->extreme = d->extreme || data_facts[c->data[i].is].extreme;
+  }
+  return TRIAL_FINE;
+}
+
+static TrialEnd outputs_set(Arena *a, TrialData *d, TrialWish wish, const char **why) {
+  const Kernel *k = d->kernel;
+  const ReferenceEnd end =
+      reference_compute(a, d->reference, &d->want, k->input_count, wish.seconds, why);
+  if (end != REFERENCE_FINE) return end == REFERENCE_FAULTED ? TRIAL_UNKNOWN : TRIAL_BROKEN;
+  if (wish.spread && !d->reference->has_judge)
+    if (!reference_spread(a, d->reference, &d->want, k->input_count, wish.seconds, d->directions))
+      d->directions[0] = NULL;
+  for (int i = k->input_count; i < k->arg_count; i++)
+    d->unfit = d->unfit || !integers_fit(&d->want.tensors[i]);
+  return TRIAL_FINE;
+}
+
+TrialData *trial_data_as(Arena *a, const Kernel *k, const kg_instance *instance, const Case *c,
+                         const Reference *reference, uint64_t seed, TrialWish wish, TrialEnd *end,
+                         const char **why) {
+  TrialEnd unused;
+  if (!end) end = &unused;
+  if (wish.seconds == 0) wish.seconds = REFERENCE_SECONDS;
+  *end = TRIAL_BROKEN;
+  if (!reference->usable) {
     *why = arena_printf(a, "no reference result: %s", reference->why);
     return NULL;
   }
@@ -201,27 +274,19 @@ TrialData *trial_data(Arena *a, const Kernel *k, const kg_instance *instance, co
   d->kernel = k;
   d->instance = *instance;
   d->reference = reference;
+  d->made = wish.made;
   d->want.kernel = k->name;
   d->want.tensor_count = k->arg_count;
   d->want.tensors = arena_alloc(a, MAX_ARGS * sizeof *d->want.tensors);
   values_set(a, d, c);
-  *why = requirement_broken(a, k, d->values, false); /* a fill may still set scalars */
-  if (*why != NULL) return NULL;
-  int64_t budget = data_limit;
-  for (int i = 0; i < k->arg_count; i++)
-    if (!tensor_set(a, d, i, &budget, why)) return NULL;
-  for (int i = 0; i < k->input_count; i++) {
-    ref_tensor *t = &d->want.tensors[i];
-    const uint64_t key = trial_hash(seed ^ trial_hash((uint64_t)i + 1));
-    for (int64_t e = 0; t->real && e < t->count; e++) t->real[e] = normal(key, (uint64_t)e);
-  }
-  if (reference->fill) reference->fill(&d->want, c->fill ? c->fill : "", seed);
-  scalars_take(d);
-  *why = requirement_broken(a, k, d->values, true);
-  if (*why != NULL) return NULL;
-  for (int i = 0; i < k->input_count; i++) input_round(a, d, i);
-  reference->compute(&d->want);
-  return d;
+  *end = data_set(a, d, c, seed, wish, why);
+  if (*end == TRIAL_FINE) *end = outputs_set(a, d, wish, why);
+  return *end == TRIAL_FINE ? d : NULL;
+}
+
+TrialData *trial_data(Arena *a, const Kernel *k, const kg_instance *instance, const Case *c,
+                      const Reference *reference, uint64_t seed, const char **why) {
+  return trial_data_as(a, k, instance, c, reference, seed, (TrialWish){0}, NULL, why);
 }
 
 /* ---- runs ----------------------------------------------------------------------------------- */

@@ -10,24 +10,47 @@
 #include "reference.h"
 #include "spec/spec.h"
 
-/* ---- references: C files compiled on first use, kept until closed --------------------------- */
+/* ---- references: C files, each made a program of its own -------------------------------------- */
 
+typedef struct ReferencePrograms ReferencePrograms;
 typedef struct Reference {
   const char *path;
-  void *object; /* of dlopen; NULL: it could not be had, and why says so */
-  void (*compute)(ref_call *c);
-  void (*fill)(ref_call *c, const char *how, uint64_t seed);       /* may be NULL */
-  const char *(*judge)(const ref_call *want, const ref_call *got); /* may be NULL */
-  const char *why; /* the compiler's own words, or what the object lacks */
+  bool usable; /* it has `reference`; else why says what is wrong, in the compiler's own words */
+  bool has_fill, has_judge;
+  const char *why;
+  ReferencePrograms *programs;
 } Reference;
 
 typedef struct References References;
 /* templates: the folder of language/reference.h. */
 References *references_open(Arena *a, const Spec *spec, const char *templates);
 void references_close(References *r);
-/* Never NULL; a kernel without a reference, or with one that does not compile, gets compute == NULL
-** and why. */
+/* Never NULL; a kernel without a reference, or with one that does not compile, gets one that is not
+** usable.  One thread at a time; what it gives may be asked by many. */
 const Reference *reference_of(References *r, const Kernel *k);
+
+typedef enum ReferenceEnd {
+  REFERENCE_FINE,
+  REFERENCE_FAULTED, /* it died, did not end, or says that it cannot; *why names the line */
+  REFERENCE_MISSING  /* it could not be run */
+} ReferenceEnd;
+
+/* The questions.  inputs: how many of the tensors are; seconds: of processor time.
+** reference_fill sets the values and the inputs, reference_compute the outputs and what is left open
+** in them, reference_judge *said, NULL where it finds nothing wrong. */
+ReferenceEnd reference_fill(Arena *a, const Reference *r, ref_call *c, int inputs, const char *how,
+                            uint64_t seed, int seconds, const char **why);
+ReferenceEnd reference_compute(Arena *a, const Reference *r, ref_call *c, int inputs, int seconds,
+                               const char **why);
+ReferenceEnd reference_judge(Arena *a, const Reference *r, const ref_call *want,
+                             const ref_call *got, int inputs, int seconds, const char **said,
+                             const char **why);
+
+/* The outputs as single precision has them, rounded to nearest, up and down: by direction, then by
+** tensor.  False: the reference does not compile so, or faults. */
+enum { DIRECTIONS = 3 };
+bool reference_spread(Arena *a, const Reference *r, const ref_call *c, int inputs, int seconds,
+                      ref_tensor **directions);
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
@@ -36,7 +59,13 @@ typedef struct TrialData {
   kg_instance instance;
   const Reference *reference;
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS]; /* by variable */
-  ref_call want;         /* inputs as rounded, outputs as the reference has them */
+  ref_call want;                      /* inputs as rounded, outputs as the reference has them */
+  ref_tensor *directions[DIRECTIONS]; /* of reference_spread; NULL: not known */
+  bool filled[MAX_ARGS];              /* inputs that the reference's fill has set */
+  bool brimful;                       /* it has the largest f32: any sum of them overflows */
+  bool made;                          /* of a case that verify made: see TrialWish */
+  bool unfit;                         /* integers are wanted that their dtype does not hold */
+  bool extreme;          /* its values may be too large or small for single precision */
   void *bytes[MAX_ARGS]; /* inputs, in their dtype */
   kg_scalar scalars[MAX_SCALARS];
 } TrialData;
@@ -52,10 +81,26 @@ const char *requirement_broken(Arena *a, const Kernel *k, const int64_t *values,
 /* 64 bits that depend on all of x's. */
 uint64_t trial_hash(uint64_t x);
 
-/* Makes the inputs of a case (standard normals by counter and seed, then the reference's fill, each
-** rounded to its dtype) and has the reference compute the outputs.  NULL with *why when there is no
-** reference, a requirement of the kernel does not hold, a shape cannot be computed, or the data
-** would not fit into 4 GiB. */
+/* What is wanted of a trial's data. */
+typedef struct TrialWish {
+  int seconds; /* of processor time, for each question to the reference; 0: 300 */
+  bool spread; /* also what rounding may do */
+  bool made;   /* where every bit must agree, what single precision gives is as good */
+} TrialWish;
+
+typedef enum TrialEnd {
+  TRIAL_FINE,
+  TRIAL_REFUSED, /* a requirement does not hold, a shape cannot be computed, 4 GiB do not hold it */
+  TRIAL_UNKNOWN, /* the reference faults on it */
+  TRIAL_BROKEN   /* there is no usable reference */
+} TrialEnd;
+
+/* Makes the inputs of a case (its data by name, standard normals where it names none, by counter and
+** seed, then the reference's fill, each rounded to its dtype) and has the reference compute the
+** outputs.  NULL with *why and *end, which may be NULL, where that cannot be. */
+TrialData *trial_data_as(Arena *a, const Kernel *k, const kg_instance *instance, const Case *c,
+                         const Reference *reference, uint64_t seed, TrialWish wish, TrialEnd *end,
+                         const char **why);
 TrialData *trial_data(Arena *a, const Kernel *k, const kg_instance *instance, const Case *c,
                       const Reference *reference, uint64_t seed, const char **why);
 
@@ -87,5 +132,8 @@ typedef struct Trial {
 /* Launches `repeat` times (at least once) on the device and compares the last outputs.  Outputs are
 ** filled with a pattern before the last launch, so that an element nobody wrote is found. */
 Trial trial_run(Arena *a, const TrialData *data, kg_device *device, int repeat);
+
+/* What is wrong with a run that is not right, in words. */
+const char *trial_fault(Arena *a, const Trial *t);
 
 #endif

@@ -212,6 +212,12 @@ static int next_job(Queue *q, Thread *t, int *at) {
   return job;
 }
 
+void verify_alive(VerifyWorker *w) {
+  pthread_mutex_lock(&w->v->lock);
+  *w->since = kg_child_clock();
+  pthread_mutex_unlock(&w->v->lock);
+}
+
 static bool jobs_left(const kg_work *work) {
   const Queue *q = (const Queue *)work;
   pthread_mutex_lock(&q->v->lock);
@@ -224,6 +230,7 @@ static void do_jobs(kg_work *work, unsigned part) {
   Queue *q = (Queue *)work;
   Verify *v = q->v;
   VerifyWorker w = {.v = v, .compilers = v->compilers, .jobs = q->work->jobs};
+  w.since = &q->threads[part].since;
   int at = -1;
   if (part > 0 && q->work->stage == VERIFY_COMPILE) {
     w.compilers = compilers_open(v->templates, v->roots);

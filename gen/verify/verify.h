@@ -3,6 +3,7 @@
 **   verify.c           tools, rows, findings; jobs spread over threads
 **   static.c    what the specification and the bodies say of themselves, and the ledger
 **   compile.c   every text put to real compilers, and what must be refused
+**   probe_run.c cases that no author chose (probe.c), at one text and width each
 **   run.c       every case run on the CPU, lane by lane; the same under the sanitizer
 **   report.c    the rows and findings as text and as JSON
 **
@@ -109,6 +110,9 @@ struct Verify {
   int finding_count, finding_room;
   VerifyFinding *findings;
   int checks[VERIFY_STAGES], refusals;
+  int probes[VERIFY_STAGES], probes_dropped; /* made cases run; those that no reference computes */
+  References *references;                    /* of the stages that run */
+  unsigned char (*inputs)[MAX_ARGS];         /* by kernel: InputSeen of its inputs */
 };
 
 /* ---- verify.c -------------------------------------------------------------------------------- */
@@ -138,7 +142,11 @@ typedef struct VerifyWorker {
   Verify *v;
   Compilers *compilers; /* its own: a compiler serves one text at a time */
   const void *jobs;     /* the stage's own list */
+  double *since;        /* when what it is at began: under the lock */
 } VerifyWorker;
+
+/* The job goes on to something else: its time is counted anew. */
+void verify_alive(VerifyWorker *w);
 
 /* The jobs of a stage, 0 to count - 1.  group[i] says which tool job i is put to: a thread stays
 ** with a tool while it has jobs; NULL: they are all alike.  place says where a job is, for a
@@ -164,7 +172,14 @@ void verify_compile_tools(Verify *v);
 void verify_compile(Verify *v);
 void verify_run_tools(Verify *v, VerifyStage stage);
 void verify_run(Verify *v, VerifyStage stage);
+void verify_probe(Verify *v);
+/* Before the first of both, and after the last: what no run has shown. */
+void verify_run_open(Verify *v);
 void verify_run_close(Verify *v);
+
+/* Notes which inputs have more than one value among the data of a run. */
+typedef enum InputSeen { INPUT_ABSENT, INPUT_CONSTANT, INPUT_VARIES } InputSeen;
+void verify_inputs_seen(Verify *v, int kernel, const TrialData *d);
 
 /* Adds v->more made cases for each of the library's own, where the requirements leave room. */
 void verify_more_cases(Verify *v);

@@ -1,8 +1,8 @@
 /* reference.h: what the referee of a kernel is given.
 **
-** A reference is one C file named in the specification (`reference = "x.ref.c"`), compiled on its own into a shared object and
-** called by `kgen run` and `kgen verify`.  It computes the outputs in plain loops of doubles, from the formula and not from the
-** body; where the specification says that a value is rounded, it rounds there (ref_round).  It defines
+** A reference is one C file named in the specification (`reference = "x.ref.c"`), compiled with referee.c into a program that
+** `kgen run` and `kgen verify` ask for results.  It computes the outputs in plain loops of doubles, from the formula and not
+** from the body; where the specification says that a value is rounded, it rounds there (ref_round).  It defines
 **
 **   void reference(ref_call *c);                     fills the outputs of c from its inputs
 **
@@ -17,16 +17,31 @@
 **
 ** Headers that several references of kgen's own share are in templates/lib/ref/, and included as "lib/ref/qmm.h".
 **
-** Floats stand in `real`, integers in `whole`, each row-contiguous; the other pointer is NULL. */
+** Floats stand in `real`, integers in `whole`, each row-contiguous; the other pointer is NULL.  Outputs come as zeros; an
+** element that may be anything, as behind the last of a list of unknown length, is said to be so (ref_leave).
+**
+** It is compiled a second time with float for double (KG_REFERENCE_SINGLE) and run in each direction of rounding: how far
+** these results lie apart is what rounding alone may do to an output, and what a kernel is allowed beside its tolerance.
+** So write `double` where a value is computed, and nothing that depends on its size. */
 #ifndef KG_REFERENCE_H
 #define KG_REFERENCE_H
 
+#include <complex.h>
+#include <fenv.h>
+#include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+typedef double ref_wide; /* a double in either compilation */
+#ifdef KG_REFERENCE_SINGLE
+#include "single.h"
+#endif
 
 typedef enum ref_dtype { /* as kg_dtype: REF_F32, REF_F16 ...  kgen has the file at hand for the compiler */
 #define KG_DTYPE(id, name, mlx, bytes, kind, exponent, fraction, bias, special, c) REF_##id,
@@ -43,6 +58,7 @@ typedef struct ref_tensor {
   int64_t count; /* elements */
   double *real;
   int64_t *whole;
+  unsigned char *left; /* by element: 1 where it may be anything; NULL: nowhere */
 } ref_tensor;
 
 typedef struct ref_value {
@@ -72,6 +88,11 @@ static inline ref_value *ref_value_find(const ref_call *c, const char *name) {
     if (strcmp(c->values[i].name, name) == 0) return &c->values[i];
   fprintf(stderr, "reference of %s: it has no dim, constant or scalar '%s'\n", c->kernel, name);
   exit(70);
+}
+
+/* Element i of an output may be anything, also what was there before. */
+static inline void ref_leave(ref_tensor *t, int64_t i) {
+  if (t->left) t->left[i] = 1;
 }
 
 static inline int64_t ref_int(const ref_call *c, const char *name) {

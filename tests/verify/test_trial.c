@@ -45,6 +45,7 @@ static int make(void **state) {
   m->data.reference = &m->reference;
   m->data.want.tensor_count = 1;
   m->data.want.tensors = arena_alloc(m->arena, sizeof *m->data.want.tensors);
+  m->data.want.kernel = "made";
   *state = m;
   return 0;
 }
@@ -213,15 +214,20 @@ static void an_outputs_own_tolerance_goes_before_its_dtypes(void **state) {
   assert_true(compared(m)->right);
 }
 
-static const char *refuse_large(const ref_call *want, const ref_call *got_call) {
-  return got_call->tensors[0].real[0] > want->tensors[0].real[0] + 1 ? "the first one is too large"
-                                                                     : NULL;
+/* The made kernel's reference becomes the one with that judge; to be closed. */
+static References *judged(Made *m) {
+  static const Spec spec = {.folder = ""};
+  References *all = references_open(m->arena, &spec, "templates");
+  m->kernel.reference = "tests/verify/judged.ref.c";
+  m->data.reference = reference_of(all, &m->kernel);
+  assert_true(m->data.reference->has_judge);
+  return all;
 }
 
 static void a_judge_decides_in_place_of_tolerances(void **state) {
   Made *m = *state;
   wants(m, KG_F32, 1e-6, 1e-6);
-  m->reference.judge = refuse_large;
+  References *all = judged(m);
   got(m, 0, 1.5);
   compared(m);
   assert_true(m->trial.right && m->trial.judged);
@@ -229,17 +235,92 @@ static void a_judge_decides_in_place_of_tolerances(void **state) {
   compared(m);
   assert_false(m->trial.right);
   assert_string_equal(m->trial.judgement, "the first one is too large");
+  references_close(all);
 }
 
 static void a_judge_does_not_excuse_an_element_nobody_wrote(void **state) {
   Made *m = *state;
   wants(m, KG_F32, 0, 0);
-  m->reference.judge = refuse_large;
+  References *all = judged(m);
   element_put_bits(KG_F32, m->got, 5, element_poison(KG_F32));
   compared(m);
   assert_false(m->trial.right);
   assert_string_equal(m->trial.outputs[0].why,
                       "1 of 6 elements were never written, the first is [1, 2]");
+  references_close(all);
+}
+
+/* ---- what rounding may do --------------------------------------------------------------------- */
+
+/* What single precision gives: the same, and each with that much more. */
+static void single_gives(Made *m, double up) {
+  for (int d = 0; d < DIRECTIONS; d++) {
+    ref_tensor *t = m->data.directions[d] = arena_alloc(m->arena, sizeof *t);
+    *t = m->data.want.tensors[0];
+    t->real = arena_alloc(m->arena, COUNT * sizeof *t->real);
+    for (int i = 0; i < COUNT; i++) t->real[i] = m->real[i] + (d == 1 ? up : 0);
+  }
+}
+
+static void a_row_is_held_against_itself(void **state) {
+  Made *m = *state;
+  wants(m, KG_F32, 1e-3, 1e-2);
+  for (int i = 0; i < 3; i++) m->real[i] *= 1e9, got(m, i, m->real[i]);
+  got(m, 4, 6);
+  compared(m);
+  assert_true(m->trial.right); /* beside the large row it is nothing */
+  single_gives(m, 0);
+  compared(m);
+  assert_false(m->trial.right);
+  assert_non_null(strstr(m->trial.outputs[0].why, "[1, 1] is 6, expected 5"));
+}
+
+static void what_single_precision_loses_is_no_fault(void **state) {
+  Made *m = *state;
+  wants(m, KG_F32, 1e-6, 1e-6);
+  got(m, 4, 5.25);
+  m->data.made = true; /* an author's bound holds for the author's cases */
+  single_gives(m, 0.01);
+  compared(m);
+  assert_false(m->trial.right);
+  single_gives(m, 0.1);
+  compared(m);
+  assert_true(m->trial.right);
+}
+
+static void neighbours_where_rounding_changes_nothing_are_a_fault(void **state) {
+  Made *m = *state;
+  wants(m, KG_F16, 1e-2, 1e-2);
+  single_gives(m, 0);
+  got(m, 0, 1 + 0x1p-10);
+  compared(m);
+  assert_true(m->trial.right);
+  for (int i = 0; i < 3; i++) got(m, i, m->real[i] * (1 + 0x1p-10));
+  compared(m);
+  assert_false(m->trial.right);
+  assert_non_null(strstr(m->trial.outputs[0].why, "are not the nearest f16"));
+}
+
+static void in_extremes_an_overflow_of_single_precision_is_no_fault(void **state) {
+  Made *m = *state;
+  wants(m, KG_F32, 1e-6, 1e-6);
+  single_gives(m, INFINITY);
+  got(m, 2, INFINITY);
+  compared(m);
+  assert_false(m->trial.right);
+  m->data.extreme = true;
+  compared(m);
+  assert_true(m->trial.right);
+}
+
+static void an_element_that_is_left_open_may_be_anything(void **state) {
+  Made *m = *state;
+  unsigned char left[COUNT] = {[5] = 1};
+  wants(m, KG_F32, 0, 0);
+  element_put_bits(KG_F32, m->got, 5, element_poison(KG_F32));
+  assert_false(compared(m)->right);
+  m->data.want.tensors[0].left = left;
+  assert_true(compared(m)->right);
 }
 
 /* ---- elements ------------------------------------------------------------------------------- */
@@ -406,6 +487,37 @@ static void a_reference_that_does_not_compile_shows_the_compilers_words(void **s
   says("kgen run: twice: no reference result: ");
   says("twice.c:2:");
   says("nonsense");
+}
+
+/* What a reference does to itself is told, with its line, and does not end kgen. */
+static void a_reference_that_faults_is_named_with_its_line(void **state) {
+  (void)state;
+  static const struct {
+    const char *statement, *words;
+  } faults[] = {
+      {"y->real[x->count] = 1;", "twice.c:5: it reads or writes what is not its own"},
+      {"y->real[0] = x->real[-1 - (x->count < 0)];",
+       "does not give the same: it reads what no tensor"},
+      {"y->real[0] = (double)x->whole[0];", "twice.c:5: it reads or writes"},
+      {"y->real[0] = (double)(1 / ref_int(c, \"n\") / (ref_int(c, \"n\") / 1000));",
+       "twice.c:5: it divides a whole number by zero"},
+      {"abort();", "ended by signal 6"},
+      {"y->real[0] = ref_real(c, \"nothing\");", "it has no dim, constant or scalar 'nothing'"},
+  };
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    char text[1000];
+    snprintf(text, sizeof text,
+             "#include \"reference.h\"\n"
+             "void reference(ref_call *c) {\n"
+             "  ref_tensor *x = ref_find(c, \"x\"), *y = ref_find(c, \"y\");\n"
+             "  (void)x, (void)y;\n"
+             "  %s\n"
+             "}\n",
+             faults[i].statement);
+    put_all(right_body, text);
+    assert_int_equal(kgen("twice --device simt32"), 1);
+    says(faults[i].words);
+  }
 }
 
 static void a_reference_without_its_function_is_named(void **state) {
@@ -584,6 +696,11 @@ int main(void) {
       MADE(an_outputs_own_tolerance_goes_before_its_dtypes),
       MADE(a_judge_decides_in_place_of_tolerances),
       MADE(a_judge_does_not_excuse_an_element_nobody_wrote),
+      MADE(a_row_is_held_against_itself),
+      MADE(what_single_precision_loses_is_no_fault),
+      MADE(neighbours_where_rounding_changes_nothing_are_a_fault),
+      MADE(in_extremes_an_overflow_of_single_precision_is_no_fault),
+      MADE(an_element_that_is_left_open_may_be_anything),
       cmocka_unit_test(every_pattern_of_a_dtype_survives_the_way_out_and_back),
       cmocka_unit_test(signed_integers_keep_their_sign),
       cmocka_unit_test(a_right_kernel_is_right_on_every_device),
@@ -591,6 +708,7 @@ int main(void) {
       cmocka_unit_test(each_planted_fault_is_found_and_named),
       cmocka_unit_test(a_reference_that_does_not_compile_shows_the_compilers_words),
       cmocka_unit_test(a_reference_without_its_function_is_named),
+      cmocka_unit_test(a_reference_that_faults_is_named_with_its_line),
       cmocka_unit_test(a_requirement_that_does_not_hold_is_refused_before_the_data_are_made),
       cmocka_unit_test(a_kernel_without_a_reference_says_so),
       cmocka_unit_test(a_fill_makes_inputs_and_scalars_and_both_sides_see_them_rounded),

@@ -6,7 +6,7 @@ kernel "moe_fc1_relu2" {
   types = { { "T", { f32, f16, bf16 } } },
   dims = { moe.slots, "E", { "Dff", max = moe.most }, { "Din", max = moe.most } },
   inputs = {
-    { "x", "T", { "Din" } },
+    { "x", "T", { "Din" }, finite = true },
     { "indices", "u32", { "K" } },
     { "fc1_w", "u32", words }, { "fc1_s", "T", scales }, { "fc1_b", "T", scales },
   },

@@ -6,7 +6,7 @@ kernel "moe_gateup" {
   types = { { "T", { f32, f16, bf16 } } },
   dims = { moe.slots, "E", { "Dff", max = moe.most }, { "Din", max = moe.most } },
   inputs = {
-    { "x", "T", { "Din" } },
+    { "x", "T", { "Din" }, finite = true },
     { "indices", "u32", { "K" } },
     { "gate_w", "u32", words }, { "gate_s", "T", scales }, { "gate_b", "T", scales },
     { "up_w", "u32", words }, { "up_s", "T", scales }, { "up_b", "T", scales },

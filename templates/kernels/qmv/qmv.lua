@@ -5,7 +5,7 @@ kernel "qmv" {
   types = qmm.any_type,
   dims = qmm.qmv_dims,
   inputs = {
-    { "x", "T", { "M", "K" } },
+    { "x", "T", { "M", "K" }, finite = true },
     { "w", "u32", { "N", dim.K * const.BITS // 32 } },
     { "scales", "T", { "N", dim.K // scalar.group_size } },
     { "biases", "T", { "N", dim.K // scalar.group_size } },

@@ -5,7 +5,7 @@ kernel "qmv_mxfp4" {
   types = qmm.any_type,
   dims = qmm.qmv_dims,
   inputs = {
-    { "x", "T", { "M", "K" } },
+    { "x", "T", { "M", "K" }, finite = true },
     { "w", "u32", { "N", dim.K // 8 } },
     { "scales", "u8", { "N", dim.K // 32 } },
   },

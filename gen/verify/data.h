@@ -1,0 +1,15 @@
+/* data.h: the elements of a trial's inputs, by the classes of gen/spec/data.def. */
+#ifndef DATA_H
+#define DATA_H
+
+#include "verify/trial.h"
+
+/* Fills the input: its class's elements, each by counter from the key and nothing else, within what
+** the specification says of it.  values: of dims, constants and scalars, by variable. */
+void data_fill(const Kernel *k, int arg, InputData data, uint64_t key, const int64_t *values,
+               ref_tensor *t);
+
+/* Whether the class says anything of an input of this dtype that its declared domain admits. */
+bool data_admitted(const Kernel *k, int arg, kg_dtype dtype, DataClass data);
+
+#endif
