@@ -273,6 +273,7 @@ static void a_compiler_that_is_required_and_not_there_is_a_finding(void **state)
   assert_int_equal(verify("--only static --require all"), 1);
   assert_string_equal(
       said, "ledger  not run: there is no generated/ledger.json; `kgen ledger` makes it\n"
+            "cc      cc, for kernels.c; 78 calls of its launchers\n"
             "\n"
             "instance          port\n"
             "row_sum_float32   metal\n"
