@@ -55,6 +55,7 @@ static bool compile_with(const char *compiler, const References *refs, const cha
                               "-D_GNU_SOURCE",
                               "-O2",
                               "-ffp-contract=off",
+                              "-fno-tree-vectorize", /* gcc 12's drops (double)(float)x */
                               "-fPIC",
                               "-shared",
                               "-I",
