@@ -133,20 +133,19 @@ typedef struct Look {
 static void look(ShippedReport *to, const void *data) {
   const Library *l = ((const Look *)data)->library;
   kg_status (**launch)(kg_device *, const kg_call *);
-  bool (**has_port)(const KernelPorts *, const kg_device *);
   ShippedObject object;
   shipped_at(to, NULL, "loading it");
   void *loaded = dlopen(((const Look *)data)->path, RTLD_NOW | RTLD_LOCAL);
   if (loaded == NULL) {
     shipped_found(to, NULL, "kernels.c does not link: %s", dlerror());
   } else if (symbol(loaded, "kg_shipped_launch", &launch) &&
-             symbol(loaded, "kg_shipped_has_port", &has_port) &&
+             symbol(loaded, "kg_shipped_has_port", &object.has_port) &&
              symbol(loaded, "kg_shipped_kernels", &object.kernels) &&
              symbol(loaded, "kg_shipped_paths", &object.paths) &&
              symbol(loaded, "kg_kernels", &object.list) &&
              symbol(loaded, "kg_kernel_count", &object.count)) {
     *launch = kg_launch;
-    *has_port = kg_has_port;
+    *object.has_port = kg_has_port;
     shipped_tables(to, l, &object);
     shipped_called(to, shipped_calls(to, l, &object));
   } else {

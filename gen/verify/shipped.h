@@ -61,6 +61,8 @@ typedef struct ShippedObject {
   bool (*const *paths)(const kg_device *device); /* the predicate of each set */
   const kg_kernel *const *list;                  /* kg_kernels */
   const int *count;                              /* kg_kernel_count */
+  /* What its predicates ask; it may be set. */
+  bool (**has_port)(const KernelPorts *ports, const kg_device *device);
 } ShippedObject;
 
 /* What is wrong, of this kernel (NULL: of none). */

@@ -294,37 +294,86 @@ static void call_badly(Caller *c, const Case *from) {
   }
 }
 
-static void check_predicate(Caller *c, const Kernel *k, const char *name,
-                            bool (*available)(const kg_device *),
-                            bool (*wanted)(const Caller *, int, const void *), const void *of) {
-  shipped_at(c->to, k, "calling %s_available", name);
+/* ---- predicates ------------------------------------------------------------------------------ */
+
+/* Of these kernels together; a kernel's own is of it alone. */
+typedef struct Predicate {
+  const Kernel *k; /* NULL: a path's */
+  const char *name;
+  bool (*available)(const kg_device *device);
+  int kernel_count;
+  const char *const *kernels;
+} Predicate;
+
+static bool is_of(const Predicate *p, const Kernel *k) {
+  bool of = false;
+  for (int i = 0; i < p->kernel_count; i++) of = of || strcmp(p->kernels[i], k->name) == 0;
+  return of;
+}
+
+/* What kg_has_port is while a predicate is asked which ports it asks for: yes to these, no to all
+** others, or the other way round. */
+static struct {
+  const KernelPorts *these;
+  bool others;
+} answers;
+
+static bool answered(const KernelPorts *ports, const kg_device *device) {
+  (void)device;
+  return ports == answers.these ? !answers.others : answers.others;
+}
+
+/* A path of one kernel says yes where that one does; any other needs all of its own. */
+static void check_ports_asked(Caller *c, const Library *l, const ShippedObject *object,
+                              const Predicate *p) {
+  *object->has_port = answered;
+  for (int i = 0; i < l->spec->kernel_count; i++) {
+    const Kernel *k = l->spec->kernels[i];
+    answers.these = object->kernels[i].ports;
+    for (int others = 0; others < 2; others++) {
+      answers.others = others;
+      const bool want = others ? !is_of(p, k) : is_of(p, k) && p->kernel_count == 1;
+      if (p->available(c->twins[0].shipped) != want)
+        shipped_found(c->to, p->k, "kernels.c: %s_available is %s where %s has %s port", p->name,
+                      want ? "false" : "true", k->name, others ? "no" : "the only");
+    }
+  }
+  *object->has_port = kg_has_port;
+}
+
+static void check_predicate(Caller *c, const Library *l, const ShippedObject *object,
+                            const Predicate *p) {
+  shipped_at(c->to, p->k, "calling %s_available", p->name);
   for (int t = 0; t < c->twin_count; t++) {
-    const bool got = available(c->twins[t].shipped), want = wanted(c, t, of);
+    const bool got = p->available(c->twins[t].shipped);
+    bool want = true;
+    for (int i = 0; i < l->spec->kernel_count; i++)
+      if (is_of(p, l->spec->kernels[i]))
+        want = want && kg_has_port(l->spec->kernels[i]->model.ports, c->twins[t].own);
     if (got != want)
-      shipped_found(c->to, k, "kernels.c: %s_available, on %s, is %s, and by the specification %s",
-                    name, kg_device_name(c->twins[t].own), got ? "true" : "false",
+      shipped_found(c->to, p->k,
+                    "kernels.c: %s_available, on %s, is %s, and by the specification %s", p->name,
+                    kg_device_name(c->twins[t].own), got ? "true" : "false",
                     want ? "true" : "false");
+  }
+  check_ports_asked(c, l, object, p);
+}
+
+static void check_predicates(Caller *c, const Library *l, const ShippedObject *object) {
+  const Spec *spec = l->spec;
+  for (int i = 0; i < spec->kernel_count; i++) {
+    const Kernel *k = spec->kernels[i];
+    const char *const own[] = {k->name};
+    check_predicate(c, l, object, &(Predicate){k, k->name, object->kernels[i].available, 1, own});
+  }
+  for (int i = 0; i < spec->set_count; i++) {
+    const KernelSet *s = spec->sets[i];
+    check_predicate(c, l, object,
+                    &(Predicate){NULL, s->name, object->paths[i], s->kernel_count, s->kernels});
   }
 }
 
-static bool kernel_wanted(const Caller *c, int twins, const void *of) {
-  return kg_has_port(((const Kernel *)of)->model.ports, c->twins[twins].own);
-}
-
-typedef struct Path {
-  const Library *library;
-  const KernelSet *set;
-} Path;
-
-static bool path_wanted(const Caller *c, int twins, const void *of) {
-  const Path *p = of;
-  bool all = true;
-  for (int i = 0; i < p->library->spec->kernel_count; i++)
-    for (int n = 0; n < p->set->kernel_count; n++)
-      if (strcmp(p->library->spec->kernels[i]->name, p->set->kernels[n]) == 0)
-        all = all && kernel_wanted(c, twins, p->library->spec->kernels[i]);
-  return all;
-}
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static void check_kernel(Caller *c, const Kernel *k, const ShippedKernel *shipped) {
   Case made = {.fill = NULL}; /* where the specification has none */
@@ -333,7 +382,6 @@ static void check_kernel(Caller *c, const Kernel *k, const ShippedKernel *shippe
   c->k = k;
   c->shipped = shipped;
   c->differs = false;
-  check_predicate(c, k, k->name, shipped->available, kernel_wanted, k);
   call_well(c, cases, k->case_count > 0 ? k->case_count : 1);
   call_badly(c, &cases[0]);
 }
@@ -359,9 +407,7 @@ int shipped_calls(ShippedReport *to, const Library *l, const ShippedObject *obje
   if (open_twins(&c, l)) {
     for (int i = 0; i < spec->kernel_count; i++)
       check_kernel(&c, spec->kernels[i], &object->kernels[i]);
-    for (int i = 0; i < spec->set_count; i++)
-      check_predicate(&c, NULL, spec->sets[i]->name, object->paths[i], path_wanted,
-                      &(Path){l, spec->sets[i]});
+    check_predicates(&c, l, object);
   }
   for (int i = 0; i < c.twin_count; i++) {
     recorder_close(c.twins[i].own);

@@ -137,12 +137,22 @@ static void what_a_launcher_hands_on_is_compared(void **state) {
        "scale", "launches 2 times, and by the specification 1"},
       {"return kg_launch(device, &call);", "return (void)call, KG_OK;", "scale",
        "launches 0 times, and by the specification 1"},
-      {"bool scale_available(const kg_device *device) { return kg_has_port(&scale_ports",
-       "bool scale_available(const kg_device *device) { return kg_has_port(&copy_ports", "scale",
-       "kernels.c: scale_available, on "},
+      {"{ return kg_has_port(&scale_ports, device); }",
+       "{ return kg_has_port(&scale_ports, device) && kg_has_port(&copy_ports, device); }", "scale",
+       "kernels.c: scale_available is false where copy has no port"},
+      {"{ return kg_has_port(&scale_ports, device); }",
+       "{ return kg_has_port(&copy_ports, device); }", "scale",
+       "kernels.c: scale_available is true where scale has no port"},
+      {"{ return kg_has_port(&scale_ports, device); }",
+       "{ return device != NULL && &scale_ports != NULL; }", "scale",
+       "kernels.c: scale_available, on a cuda device of 32 lanes, is true, and by the "
+       "specification false"},
       {"scale_available(device) && copy_available(device)", "copy_available(device)", NULL,
        "kernels.c: both_available, on a cuda device of 32 lanes, is true, and by the "
        "specification false"},
+      {"scale_available(device) && copy_available(device)",
+       "scale_available(device) || copy_available(device)", NULL,
+       "kernels.c: both_available is true where scale has no port"},
   };
   all_found(faults, sizeof faults / sizeof *faults);
 }
