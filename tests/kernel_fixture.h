@@ -80,9 +80,9 @@ static inline void complain(const Ready *r, const Trial *t, const char *device,
       print_error("%s: %s\n", r->kernel->args[r->kernel->input_count + o].name, t->outputs[o].why);
 }
 
-/* One case with one choice of dtypes on all devices; how many trials were wrong. */
-static inline int case_wrong(const Ready *r, int number, const kg_dtype *types, bool aloud) {
-  const Case *c = &r->kernel->cases[number];
+/* A case of the test's own with one choice of dtypes on all devices; how many trials were wrong. */
+static inline int made_wrong(const Ready *r, const Case *c, int number, const kg_dtype *types,
+                             bool aloud) {
   const kg_instance instance = case_instance(r->kernel, c, types);
   const char *why = NULL;
   Arena *a = arena_new();
@@ -100,25 +100,33 @@ static inline int case_wrong(const Ready *r, int number, const kg_dtype *types, 
   return wrong;
 }
 
+/* The same of a case of the specification. */
+static inline int case_wrong(const Ready *r, int number, const kg_dtype *types, bool aloud) {
+  return made_wrong(r, &r->kernel->cases[number], number, types, aloud);
+}
+
+/* The choice of dtypes number n, the last type fastest.  False: there are no more. */
+static inline bool types_of(const Kernel *k, int n, kg_dtype types[MAX_TYPES]) {
+  memset(types, 0, MAX_TYPES * sizeof *types);
+  for (int t = k->type_count - 1; t >= 0; n /= k->types[t--].count)
+    types[t] = k->types[t].dtypes[n % k->types[t].count];
+  return n == 0;
+}
+
 /* Over all choices of dtypes, the last type fastest, of the cases for which `which` (NULL: all)
 ** holds; *trials counts them. */
 static inline int cases_wrong(const Ready *r, bool (*which)(const Kernel *, const Case *),
                               bool aloud, int *trials) {
   const Kernel *k = r->kernel;
-  int wrong = 0, at[MAX_TYPES] = {0};
+  int wrong = 0;
+  kg_dtype types[MAX_TYPES];
   *trials = 0;
-  for (bool more = true; more;) {
-    kg_dtype types[MAX_TYPES] = {0};
-    for (int t = 0; t < k->type_count; t++) types[t] = k->types[t].dtypes[at[t]];
+  for (int n = 0; types_of(k, n, types); n++)
     for (int c = 0; c < k->case_count; c++) {
       if (which && !which(k, &k->cases[c])) continue;
       wrong += case_wrong(r, c, types, aloud);
       *trials += r->devices;
     }
-    int t = k->type_count - 1;
-    while (t >= 0 && ++at[t] == k->types[t].count) at[t--] = 0;
-    more = t >= 0;
-  }
   return wrong;
 }
 

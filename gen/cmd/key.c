@@ -1,9 +1,8 @@
 /* key.c: `kgen key`: an instance's name, and every field of its code objects' identity. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "passes.h"
+#include "cmd/instance.h"
 #include "base/text_hash.h"
 
 static const OptionRow rows[] = {
@@ -90,18 +89,4 @@ static int print_key(Arena *a, const Library *l, const Options *o, int wave) {
   return EXIT_FINDINGS;
 }
 
-int cmd_key(int argc, char **argv) {
-  Options o;
-  int status;
-  if (!options_parse(&command, argc, argv, &o, &status)) return status;
-  const char *wave = option_value(&command, &o, "wave");
-  if (wave && strcmp(wave, "32") != 0 && strcmp(wave, "64") != 0)
-    return usage_error(&command, "--wave is 32 or 64, not '%s'", wave);
-  Arena *a = arena_new();
-  LibraryOptions lo = library_options(&command, &o);
-  lo.only = o.operands[0];
-  const Library *l = library_open(a, &lo);
-  status = l ? print_key(a, l, &o, wave ? atoi(wave) : 0) : EXIT_FINDINGS;
-  arena_free(a);
-  return status;
-}
+int cmd_key(int argc, char **argv) { return instance_command(&command, argc, argv, print_key); }

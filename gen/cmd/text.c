@@ -1,9 +1,8 @@
 /* text.c: `kgen text`: the full text of an instance, as the run-time compiler gets it. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "passes.h"
+#include "cmd/instance.h"
 
 static const OptionRow rows[] = {
     {'p', "port", "BACKEND", "whose text (default: hip, else the kernel's last port)"},
@@ -33,12 +32,11 @@ static const Port *default_port(const Kernel *k) {
   return last;
 }
 
-static int print_text(Arena *a, const Library *l, const Options *o) {
+static int print_text(Arena *a, const Library *l, const Options *o, int wave) {
   const Kernel *k = library_kernel_named(&command, l, o->operands[0], NULL);
   if (!k) return EXIT_USAGE;
   kg_instance x;
-  const char *why = NULL, *backend = option_value(&command, o, "port"),
-             *wave = option_value(&command, o, "wave");
+  const char *why = NULL, *backend = option_value(&command, o, "port");
   if (!instance_choose(a, k, o->operands + 1, o->operand_count - 1, &x, &why))
     return usage_error(&command, "%s", why);
   const Port *p = backend ? kernel_port(k, backend, NULL) : default_port(k);
@@ -47,7 +45,7 @@ static int print_text(Arena *a, const Library *l, const Options *o) {
     fprintf(stderr, "kgen text: %s has no %s port: %s\n", k->name, p->backend->name, p->absent);
     return EXIT_FINDINGS;
   }
-  const int width = wave ? atoi(wave) : p->waves & 1u ? 32 : 64;
+  const int width = wave ? wave : p->waves & 1u ? 32 : 64;
   if (!(p->waves & (width == 32 ? 1u : 2u))) {
     fprintf(stderr, "kgen text: the %s port of %s is for %s lanes, not for %d\n", p->backend->name,
             k->name, p->waves & 1u ? "32" : "64", width);
@@ -59,18 +57,4 @@ static int print_text(Arena *a, const Library *l, const Options *o) {
   return EXIT_FINE;
 }
 
-int cmd_text(int argc, char **argv) {
-  Options o;
-  int status;
-  if (!options_parse(&command, argc, argv, &o, &status)) return status;
-  const char *wave = option_value(&command, &o, "wave");
-  if (wave && strcmp(wave, "32") != 0 && strcmp(wave, "64") != 0)
-    return usage_error(&command, "--wave is 32 or 64, not '%s'", wave);
-  Arena *a = arena_new();
-  LibraryOptions lo = library_options(&command, &o);
-  lo.only = o.operands[0];
-  const Library *l = library_open(a, &lo);
-  status = l ? print_text(a, l, &o) : EXIT_FINDINGS;
-  arena_free(a);
-  return status;
-}
+int cmd_text(int argc, char **argv) { return instance_command(&command, argc, argv, print_text); }

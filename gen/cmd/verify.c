@@ -35,7 +35,9 @@ static const Command command = {
         "Put every text to the real compilers here, run it lane by lane on the CPU, and watch it "
         "while it runs.",
     .more =
-        "static    the specification, the bodies as libclang reads them, the ledger's budgets\n"
+        "static    the specification, the bodies as libclang reads them, the ledger's budgets; "
+        "kernels.c\n"
+        "          compiled, and each of its launchers called on a device that records\n"
         "compile   each instance by each hipRTC, NVRTC and clang that is here; a wrong width must "
         "be refused\n"
         "run       each case in each choice of dtypes: each text at each width against the "
@@ -95,12 +97,13 @@ static const char **tool_names(Verify *v, const Backend *const *backends, int ba
                                bool required, int *count) {
   Arena *a = v->arena;
   const int compilers = compilers_count(v->compilers);
-  const size_t most = (size_t)(compilers + 2 * WAVES * backend_count) + 3;
+  const size_t most = (size_t)(compilers + 2 * WAVES * backend_count) + 4;
   const char **names = arena_alloc(a, most * sizeof *names);
   int n = 0;
   for (int i = 0; i < compilers; i++) names[n++] = compiler_name(compilers_get(v->compilers, i));
   if (required) names[n++] = "all";
   names[n++] = "ledger";
+  names[n++] = "cc";
   for (int i = 0; i < 2 * WAVES * backend_count; i++) {
     const Backend *b = backends[i / 2 % backend_count];
     const bool wide = i % 2, checked = i >= WAVES * backend_count;
@@ -231,6 +234,7 @@ static int make_library(Verify *v, const LibraryOptions *lo, const Options *o) {
 
 static void do_stages(Verify *v, const char *const *required) {
   if (v->stages[VERIFY_STATIC]) verify_static(v);
+  if (v->stages[VERIFY_STATIC]) verify_shipped(v);
   if (v->stages[VERIFY_COMPILE]) verify_compile_tools(v);
   if (v->stages[VERIFY_RUN]) verify_run_tools(v, VERIFY_RUN);
   if (v->stages[VERIFY_SANITIZE]) verify_run_tools(v, VERIFY_SANITIZE);

@@ -179,8 +179,11 @@ static bool element_compare(const Output *o, int64_t i, bool every_bit, Sums *s)
   return isfinite(x) && isfinite(held) && !lost(o, i);
 }
 
-/* What is too small to be told apart: of sums of subnormal numbers each term is rounded to one. */
-static double least_shown(const Output *o) { return o->quantum * (o->data->extreme ? 4096 : 1); }
+/* What is too small to be told apart: of sums of subnormal numbers each term is rounded to one, and
+** may be scaled after that. */
+static double least_shown(const Output *o) {
+  return o->quantum + (o->data->extreme ? ldexp(kg_f64_from_float(KG_F32, 1), 20) : 0);
+}
 
 typedef struct Row {
   double error2, want2, want_max; /* errors beyond what rounding does, and the values */

@@ -117,7 +117,7 @@ static bool compile_with(int compiler, const References *refs, const char *folde
                                 "-g",
                                 "-frounding-math",
                                 "-ffp-contract=off",
-                                "-fno-tree-vectorize",
+                                "-fno-tree-vectorize", /* gcc 12 drops (double)(float)x of neighbours */
                                 "-no-pie",
                                 "-I",
                                 refs->templates, /* "lib/ref/philox.h" */

@@ -4,6 +4,7 @@
 **   static.c    what the specification and the bodies say of themselves, and the ledger
 **   compile.c   every text put to real compilers, and what must be refused
 **   probe_run.c cases that no author chose (probe.c), at one text and width each
+**   shipped.c   kernels.c, compiled and called (shipped.h)
 **   run.c       every case run on the CPU, lane by lane; the same under the sanitizer
 **   report.c    the rows and findings as text and as JSON
 **
@@ -168,6 +169,7 @@ void verify_work(Verify *v, const VerifyWork *work);
 /* ---- the stages: each finds its tools, then does its work ------------------------------------ */
 
 void verify_static(Verify *v);
+void verify_shipped(Verify *v); /* the C tables and launchers; a part of the static stage */
 void verify_compile_tools(Verify *v);
 void verify_compile(Verify *v);
 void verify_run_tools(Verify *v, VerifyStage stage);

@@ -126,6 +126,9 @@ local function shared(case) return layout(case, 1, 0, case.B1, 1) end
 local function broadcast_rows(case) return layout(case, 0, 0, case.B1, 1) end
 local function broadcast_indices(case) return layout(case, case.B1, 1, 1, 0) end
 local function one_list(case) return layout(case, case.B1, 1, 0, 1) end
+-- one index a row of the batch, its second axis of one element with a stride of 0
+local function column(case) return layout(case, 1, 0, 1, 0) end
+local function spread_column(case) return layout(case, 3, 0, 2, 0) end
 local function spread(case) return layout(case, 3, 3 * case.B0 + 1, 2 * case.B1, 2) end
 
 return {
@@ -142,4 +145,5 @@ return {
 
   gathered = gathered, shared = shared, broadcast_rows = broadcast_rows,
   broadcast_indices = broadcast_indices, one_list = one_list, spread = spread,
+  column = column, spread_column = spread_column,
 }

@@ -279,6 +279,15 @@ static void the_first_round_s_draw_is_the_key_s(void **state) {
   }
 }
 
+/* A row's number is a whole word of the counter.  At one width, for the time. */
+static void a_row_past_65536_has_a_draw_of_its_own(void **state) {
+  (void)state;
+  Ready r = *sampler();
+  const Case many = {.values = {65544, 40, 0, 0, 1}}; /* B, V, the constants, max_rounds */
+  r.devices = 1;
+  assert_int_equal(made_wrong(&r, &many, 0, (kg_dtype[MAX_TYPES]){KG_F32, KG_F32}, true), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_words_are_the_published_ones),
@@ -292,6 +301,7 @@ int main(void) {
       cmocka_unit_test(a_draw_stays_within_what_the_filters_keep_and_is_soon_done),
       cmocka_unit_test(a_row_that_is_not_done_has_its_largest_entry_until_the_host_draws),
       cmocka_unit_test(the_first_round_s_draw_is_the_key_s),
+      cmocka_unit_test(a_row_past_65536_has_a_draw_of_its_own),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

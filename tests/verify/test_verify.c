@@ -273,6 +273,7 @@ static void a_compiler_that_is_required_and_not_there_is_a_finding(void **state)
   assert_int_equal(verify("--only static --require all"), 1);
   assert_string_equal(
       said, "ledger  not run: there is no generated/ledger.json; `kgen ledger` makes it\n"
+            "cc      cc, for kernels.c; 78 calls of its launchers\n"
             "\n"
             "instance          port\n"
             "row_sum_float32   metal\n"
@@ -288,6 +289,37 @@ static void a_compiler_that_is_required_and_not_there_is_a_finding(void **state)
             "\n"
             "6 rows: 1 finding\n");
   assert_int_equal(verify("--only static"), 0);
+}
+
+/* The C in the output folder is looked at when it is not what kgen would write. */
+static void a_fault_in_the_folder_s_own_c_is_found(void **state) {
+  (void)state;
+  static const char right[] = "_Static_assert(sizeof(void *) == 8, \"the device";
+  assert_int_equal(shell("cd %s && KGEN_TEMPLATES=%s/templates %s -q", folder, home, kgen), 0);
+  assert_int_equal(verify("--only static"), 0);
+  edit("generated/kernels.c", right, "/* edited, and as right as it was */\n_Static_assert(8, \"");
+  assert_int_equal(verify("--only static"), 0);
+  edit("generated/kernels.c", "row_sum_dims[] = {\"rows\", \"D\"}",
+       "row_sum_dims[] = {\"D\", \"rows\"}");
+  assert_int_equal(verify("--only static"), 1);
+  assert_string_equal(
+      findings("static: row_sum\n"),
+      "static: row_sum\n"
+      "  at cc, generated/kernels.c\n"
+      "  kernels.c: dim 0 is \"D\", and by the specification \"rows\"\n"
+      "\n"
+      "static: row_sum\n"
+      "  at cc, generated/kernels.c\n"
+      "  kernels.c: dim 1 is \"rows\", and by the specification \"D\"\n"
+      "\n"
+      "static: row_sum\n"
+      "  at cc, generated/kernels.c\n"
+      "  kernels.c: row_sum_launch, on a metal device of 32 lanes, answers \"row_sum: "
+      "y has 3 on axis 0, but D is 4 by axis 0 of x; the two must be equal\", and by "
+      "the specification \"row_sum: y has 3 on axis 0, but rows is 4 by axis 0 of x; "
+      "the two must be equal\"\n"
+      "\n"
+      "6 rows: 3 findings\n");
 }
 
 static void with_leaves_out_all_others_and_requires_what_it_names(void **state) {
@@ -580,6 +612,7 @@ int main(void) {
       test(a_word_that_a_backend_does_not_have_is_found_at_its_body_line),
       test(a_target_that_no_compiler_knows_is_a_finding),
       test(a_compiler_that_is_required_and_not_there_is_a_finding),
+      test(a_fault_in_the_folder_s_own_c_is_found),
       test(with_leaves_out_all_others_and_requires_what_it_names),
       test(a_fold_that_starts_at_16_is_found_by_the_run_at_64_lanes_alone),
       test(an_output_that_nobody_writes_is_found_by_every_run),

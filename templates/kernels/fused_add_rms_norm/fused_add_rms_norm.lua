@@ -51,5 +51,8 @@ kernel "fused_add_rms_norm" {
     { rows = 3, D = 1024, eps = 1e-6, weight_bias = 0, fill = "cancel" },
     { rows = 6, D = 260, eps = 1e-6, weight_bias = 0, fill = "special" },
     { rows = 6, D = 1028, eps = 1e-6, weight_bias = 1, fill = "special" },
+    { rows = 3, D = 260, eps = 1e-6, weight_bias = 0, fill = "zeros" },
+    { rows = 2, D = 1030, eps = 1e-6, weight_bias = 0, fill = "zeros" },
+    { rows = 2, D = 519, eps = 1e-6, weight_bias = 1, fill = "zeros" },
   },
 }

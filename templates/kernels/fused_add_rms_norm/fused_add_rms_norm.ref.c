@@ -6,7 +6,8 @@
 #include "reference.h"
 
 /* "cancel": every sum is zero.  "special": NaN, infinity, a sum that overflows f16, negative zeros,
-** denormals. */
+** denormals.  "zeros": of four gains two are a zero, one of either sign, and a sum is a zero now
+** and then: the sign of each product is its factors'. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   (void)seed;
   const ref_tensor *x = ref_find(c, "x"), *residual = ref_find(c, "residual");
@@ -21,6 +22,12 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
       x->real[row * D + D / 2] = specials[row][0];
       residual->real[row * D + D / 2] = specials[row][1];
     }
+  } else if (strcmp(how, "zeros") == 0) {
+    const ref_tensor *weight = ref_find(c, "weight");
+    const double none = -ref_real(c, "weight_bias"); /* the weight whose gain is a zero */
+    for (int64_t d = 0; d < D; d++)
+      if (d % 4 < 2) weight->real[d] = none != 0 ? none : d % 4 ? -0.0 : 0.0;
+    for (int64_t i = 0; i < x->count; i += 7) x->real[i] = residual->real[i] = i % 2 ? -0.0 : 0.0;
   }
 }
 

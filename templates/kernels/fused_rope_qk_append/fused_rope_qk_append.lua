@@ -86,5 +86,9 @@ kernel "fused_rope_qk_append" {
     { B = 1, L = 2, Hq = 2, Hkv = 1, D = 74, rope_dims = 6, log2_base = base_10000, scale = 1,
       position = 7,
       fill = "special" },
+    { B = 1, L = 1, Hq = 2, Hkv = 1, D = 32, rope_dims = 32, log2_base = base_10000, scale = 1,
+      position = 11, fill = "midway" },
+    { B = 2, L = 2, Hq = 1, Hkv = 1, D = 16, rope_dims = 16, log2_base = base_10000, scale = 1,
+      position = 5, LAYOUT = 1, TRADITIONAL = true, fill = "midway" },
   },
 }

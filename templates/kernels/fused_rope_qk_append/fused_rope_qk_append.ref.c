@@ -8,11 +8,49 @@
 ** and sine.  The sum of the two products is rounded to T once. */
 #include "reference.h"
 
-/* "special": v with NaN, infinities, negative zero; an infinity in q and in k. */
+typedef struct angle {
+  double cosine, sine;
+} angle;
+static angle angle_of(const ref_call *c, int64_t pair, int64_t token);
+
+/* Pairs whose first output lies so near the middle between two f16 that its f32 is the middle, and
+** rounds to the other one of them: one of sixteen thousand that come by chance. */
+static void fill_midway(const ref_call *c, const ref_tensor *qkv) {
+  enum { TRIES = 1 << 18 };
+  const int64_t L = ref_int(c, "L"), D = ref_int(c, "D"), R = ref_int(c, "rope_dims"),
+                heads = ref_int(c, "Hq") + 2 * ref_int(c, "Hkv");
+  const bool traditional = ref_int(c, "TRADITIONAL") != 0;
+  uint32_t random = 1;
+  for (int64_t token = 0; token < qkv->count / (heads * D); token++)
+    for (int64_t p = 0; p < R / 2; p++) {
+      const angle a = angle_of(c, p, token % L);
+      double x1 = 0, x2 = 0;
+      for (int tries = 0; tries < TRIES; tries++) {
+        random = random * 1664525u + 1013904223u;
+        x1 = (double)(1024 + (random >> 8 & 1023)) * 0x1p-10; /* f16 from 1 to 2 */
+        x2 = (double)(1024 + (random >> 18 & 1023)) * 0x1p-10;
+        const double exact = x1 * a.cosine - x2 * a.sine;
+        const float near = (float)exact;
+        uint32_t bits;
+        memcpy(&bits, &near, sizeof bits);
+        if ((bits & 0x1fff) != 0x1000) continue; /* no middle between two f16 */
+        if (ref_round(REF_F16, (double)near) != ref_round(REF_F16, exact)) break;
+      }
+      for (int64_t h = 0; h < heads - ref_int(c, "Hkv"); h++) {
+        double *head = qkv->real + (token * heads + h) * D;
+        head[traditional ? 2 * p : p] = x1;
+        head[traditional ? 2 * p + 1 : p + R / 2] = x2;
+      }
+    }
+}
+
+/* "special": v with NaN, infinities, negative zero; an infinity in q and in k.  "midway": what the
+** rounding of a f16 by way of f32 gets wrong. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   (void)seed;
-  if (strcmp(how, "special") != 0) return;
   const ref_tensor *qkv = ref_find(c, "qkv");
+  if (strcmp(how, "midway") == 0) fill_midway(c, qkv);
+  if (strcmp(how, "special") != 0) return;
   const int64_t Hq = ref_int(c, "Hq"), Hkv = ref_int(c, "Hkv"), D = ref_int(c, "D");
   const int64_t width = (Hq + 2 * Hkv) * D;
   const double specials[] = {NAN, INFINITY, -INFINITY, -0.0};
@@ -25,10 +63,6 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
 }
 
 static double f32(double x) { return ref_round(REF_F32, x); }
-
-typedef struct angle {
-  double cosine, sine;
-} angle;
 
 static angle angle_of(const ref_call *c, int64_t pair, int64_t token) {
   const int64_t pairs = ref_int(c, "rope_dims") / 2;

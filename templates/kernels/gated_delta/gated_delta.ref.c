@@ -9,7 +9,7 @@
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
 /* As a model has them: q and k of about unit length, g and beta between 0 and 1; about every third
-** token masked.  "fresh": the state is zero.  "masked": all tokens are but the last, and NaN and
+** token masked, and the others' marks not all 1: any that is not 0 counts.  "fresh": the state is zero.  "masked": all tokens are but the last, and NaN and
 ** infinity stand in what a masked token must not read. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   const ref_tensor *q = ref_find(c, "q"), *k = ref_find(c, "k"), *v = ref_find(c, "v"),
@@ -24,10 +24,12 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
     for (int64_t i = 0; i < state->count; i++) state->real[i] = 0;
   if (strcmp(c->kernel, "gated_delta") != 0) return;
   const ref_tensor *mask = ref_find(c, "mask");
+  static const int64_t marks[] = {1, 2, 255, 128}; /* each with another bit alone, and all */
   const bool all = strcmp(how, "masked") == 0;
   const int64_t L = ref_int(c, "L"), tokens = ref_int(c, "B") * L;
-  for (int64_t t = 0; t < mask->count; t++)
-    mask->whole[t] = all ? t % L == L - 1 : ((uint64_t)t * 2654435761u + seed) % 3 != 0;
+  for (int64_t t = 0, shown = 0; t < mask->count; t++)
+    if (all ? t % L == L - 1 : ((uint64_t)t * 2654435761u + seed) % 3 != 0)
+      mask->whole[t] = marks[shown++ % 4];
   for (int64_t t = 0; all && t < mask->count; t++) {
     if (mask->whole[t]) continue;
     for (int64_t i = 0; i < k->count / tokens; i++)

@@ -40,5 +40,7 @@ kernel "gather_qmm" {
     -- a long second axis; no rows
     shared { B0 = 2, B1 = 1024, M = 1, N = 5, K = 32, E = 7, X = 2, group_size = 32, BITS = 4 },
     gathered { B0 = 0, B1 = 4, M = 1, N = 5, K = 32, E = 2, X = 0, group_size = 32, BITS = 6 },
+    qmm.column { B0 = 7, B1 = 1, M = 1, N = 9, K = 64, E = 5, X = 7, group_size = 32, BITS = 4 },
+    qmm.spread_column { B0 = 6, B1 = 1, M = 2, N = 9, K = 64, E = 4, X = 9, group_size = 32, BITS = 8 },
   },
 }

@@ -38,5 +38,7 @@ kernel "gather_qmm_expert_batched" {
       fill = "one" },
     shared { B0 = 2, B1 = 1024, N = 5, K = 32, E = 7, X = 2, group_size = 32, BITS = 4 },
     gathered { B0 = 0, B1 = 4, N = 5, K = 32, E = 2, X = 0, group_size = 32, BITS = 8 },
+    qmm.column { B0 = 40, B1 = 1, N = 9, K = 64, E = 5, X = 40, group_size = 32, BITS = 4 },
+    qmm.spread_column { B0 = 37, B1 = 1, N = 9, K = 64, E = 4, X = 37, group_size = 32, BITS = 8 },
   },
 }

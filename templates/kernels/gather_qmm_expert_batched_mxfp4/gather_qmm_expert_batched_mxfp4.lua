@@ -36,5 +36,7 @@ kernel "gather_qmm_expert_batched_mxfp4" {
     shared { B0 = 35, B1 = 2, N = 33, K = 96, E = 4, X = 35, fill = "huge" },
     shared { B0 = 2, B1 = 1024, N = 5, K = 32, E = 7, X = 2 },
     shared { B0 = 4, B1 = 0, N = 5, K = 32, E = 2, X = 4 },
+    qmm.column { B0 = 40, B1 = 1, N = 9, K = 64, E = 5, X = 40 },
+    qmm.spread_column { B0 = 37, B1 = 1, N = 9, K = 64, E = 4, X = 37 },
   },
 }

@@ -31,5 +31,7 @@ kernel "gather_qmm_mxfp4" {
     gathered { B0 = 6, B1 = 2, M = 1, N = 17, K = 96, E = 4, X = 5, fill = "huge" },
     shared { B0 = 2, B1 = 1024, M = 1, N = 5, K = 32, E = 7, X = 2 },
     shared { B0 = 4, B1 = 0, M = 1, N = 5, K = 32, E = 2, X = 4 },
+    qmm.column { B0 = 7, B1 = 1, M = 1, N = 9, K = 64, E = 5, X = 7 },
+    qmm.spread_column { B0 = 6, B1 = 1, M = 2, N = 9, K = 64, E = 4, X = 9 },
   },
 }

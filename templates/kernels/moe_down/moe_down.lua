@@ -41,5 +41,9 @@ kernel "moe_down" {
     { K = 3, E = 2, Din = 9, Dff = 64, group_size = 32, BITS = 6, fill = "special" },
     { K = 1, E = 1, Din = 1, Dff = 2816, group_size = 64, BITS = 4, fill = "cancel" },
     { K = 2, E = 2, Din = 9, Dff = 64, group_size = 32, BITS = 8, fill = "huge" },
+    -- a scale for more packs than a wave has lanes
+    { K = 1, E = 1, Din = 3, Dff = 1024, group_size = 512, BITS = 8 },
+    { K = 2, E = 2, Din = 3, Dff = 2048, group_size = 1024, BITS = 4 },
+    { K = 1, E = 2, Din = 5, Dff = 4608, group_size = 2304, BITS = 6 },
   },
 }

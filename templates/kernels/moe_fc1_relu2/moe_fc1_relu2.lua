@@ -40,5 +40,8 @@ kernel "moe_fc1_relu2" {
     -- the longest row, in groups of three packs and in one
     { K = 1, E = 1, Dff = 3, Din = 262140, group_size = 12, BITS = 8, fill = "steps" },
     { K = 1, E = 1, Dff = 3, Din = 262140, group_size = 262140, BITS = 8, fill = "steps" },
+    -- a scale for more packs than a wave has lanes
+    { K = 1, E = 1, Dff = 3, Din = 1024, group_size = 512, BITS = 8 },
+    { K = 2, E = 2, Dff = 3, Din = 2048, group_size = 1024, BITS = 4 },
   },
 }

@@ -44,5 +44,8 @@ kernel "moe_gateup" {
     { K = 1, E = 2, Dff = 1, Din = 128, group_size = 64, BITS = 4, ACT = 1, fill = "cancel" },
     { K = 1, E = 1, Dff = 1, Din = 8, group_size = 8, BITS = 8, ACT = 0, fill = "cancel" },
     { K = 1, E = 2, Dff = 9, Din = 64, group_size = 32, BITS = 4, ACT = 0, fill = "huge" },
+    -- a scale for more packs than a wave has lanes
+    { K = 1, E = 1, Dff = 3, Din = 1024, group_size = 512, BITS = 8, ACT = 0 },
+    { K = 2, E = 2, Dff = 3, Din = 2048, group_size = 1024, BITS = 4, ACT = 1 },
   },
 }
