@@ -95,12 +95,14 @@ static const char **tool_names(Verify *v, const Backend *const *backends, int ba
                                bool required, int *count) {
   Arena *a = v->arena;
   const int compilers = compilers_count(v->compilers);
-  const size_t most = (size_t)(compilers + 2 * WAVES * backend_count) + 3;
+  const size_t most = (size_t)(compilers + 2 * WAVES * backend_count) + 5;
   const char **names = arena_alloc(a, most * sizeof *names);
   int n = 0;
   for (int i = 0; i < compilers; i++) names[n++] = compiler_name(compilers_get(v->compilers, i));
   if (required) names[n++] = "all";
   names[n++] = "ledger";
+  names[n++] = "required";
+  names[n++] = "guard";
   for (int i = 0; i < 2 * WAVES * backend_count; i++) {
     const Backend *b = backends[i / 2 % backend_count];
     const bool wide = i % 2, checked = i >= WAVES * backend_count;

@@ -68,6 +68,8 @@ static void check_targets(Verify *v) {
 }
 
 void verify_compile_tools(Verify *v) {
+  verify_required_tool(v);
+  if (has_port(v, "hip")) verify_guard_tool(v);
   for (int i = 0; i < compilers_count(v->compilers); i++) {
     Compiler *c = compilers_get(v->compilers, i);
     const char *why = NULL;
@@ -176,6 +178,24 @@ static void check_instructions(Arena *a, VerifyWorker *w, int number, const Job 
   }
 }
 
+/* PTX says for how many threads the registers must suffice. */
+static void check_ptx(Verify *v, int number, const Job *job, const Compiled *r) {
+  static const char word[] = ".maxntid";
+  const VerifyRow *row = &v->rows[job->row];
+  const char *at = memmem(r->object.bytes, r->object.size, word, sizeof word - 1);
+  long threads = at == NULL ? 0 : 1;
+  for (const char *s = at == NULL ? NULL : at + sizeof word - 1; s != NULL;) {
+    char *end;
+    threads *= strtol(s, &end, 10);
+    s = end != s && *end == ',' ? end + 1 : NULL;
+  }
+  if (threads != group_threads(row))
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, row->port->backend->name,
+                 place_of(row, &v->tools[job->tool], job),
+                 "the PTX is for at most %ld threads in a group, and a launch has %lld", threads,
+                 (long long)group_threads(row));
+}
+
 /* The largest number that stands in the text after `word`; -1: the word is not there. */
 static long highest(const char *text, const char *word) {
   long most = -1;
@@ -247,6 +267,8 @@ static void judge_compiled(Arena *a, VerifyWorker *w, int number, const Job *job
   else if (strcmp(t->backend, "hip") == 0) {
     check_code_object(v, number, job, r);
     check_instructions(a, w, number, job, r, text);
+  } else if (strcmp(t->name, "clang-cuda") == 0) {
+    check_ptx(v, number, job, r);
   }
   check_limits(v, number, job, text);
   pthread_mutex_lock(&v->lock);
@@ -334,12 +356,15 @@ static int jobs_of(const Verify *v, int tool, int row, Job *to) {
 
 void verify_compile(Verify *v) {
   Arena *a = arena_new();
+  if (verify_wants(v, "required")) verify_required(v);
+  if (verify_wants(v, "guard")) verify_guard(v);
   const size_t room = (size_t)v->row_count * (size_t)v->tool_count * (MAX_TRIED + WAVES) + 1;
   Job *list = arena_alloc(a, room * sizeof *list);
   int *group = arena_alloc(a, room * sizeof *group), count = 0;
   for (int row = 0; row < v->row_count; row++)
     for (int t = 0; t < v->tool_count; t++) {
       if (v->tools[t].stage != VERIFY_COMPILE || !verify_usable(v, t)) continue;
+      if (v->tools[t].backend == NULL) continue; /* required, guard */
       const int more = jobs_of(v, t, row, list + count);
       for (int i = 0; i < more; i++) group[count + i] = t;
       count += more;

@@ -3,6 +3,9 @@
 **   verify.c           tools, rows, findings; jobs spread over threads
 **   static.c    what the specification and the bodies say of themselves, and the ledger
 **   compile.c   every text put to real compilers, and what must be refused
+**   objects.c   what became of it, instruction by instruction (objects.h)
+**   required.c  what a text and its options must say, and no compiler here misses
+**   guard.c     the HIP texts' guard under the macros of compilers that are not here
 **   run.c       every case run on the CPU, lane by lane; the same under the sanitizer
 **   report.c    the rows and findings as text and as JSON
 **
@@ -162,6 +165,13 @@ void verify_work(Verify *v, const VerifyWork *work);
 void verify_static(Verify *v);
 void verify_compile_tools(Verify *v);
 void verify_compile(Verify *v);
+
+/* Two parts of it that no compiler of HIP or Metal is needed for: each finds its tool ("required",
+** "guard"), then does its work, which is short, at once. */
+void verify_required_tool(Verify *v);
+void verify_required(Verify *v);
+void verify_guard_tool(Verify *v);
+void verify_guard(Verify *v);
 void verify_run_tools(Verify *v, VerifyStage stage);
 void verify_run(Verify *v, VerifyStage stage);
 void verify_run_close(Verify *v);
