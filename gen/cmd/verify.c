@@ -231,6 +231,13 @@ static int make_library(Verify *v, const LibraryOptions *lo, const Options *o) {
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+static bool goes_on(Verify *v, VerifyStage stage) {
+  pthread_mutex_lock(&v->lock);
+  const bool wanted = v->stages[stage] && !verify_stopped(v);
+  pthread_mutex_unlock(&v->lock);
+  return wanted;
+}
+
 static void do_stages(Verify *v, const char *const *required) {
   if (v->stages[VERIFY_STATIC]) verify_static(v);
   if (v->stages[VERIFY_COMPILE]) verify_compile_tools(v);
@@ -238,9 +245,9 @@ static void do_stages(Verify *v, const char *const *required) {
   if (v->stages[VERIFY_SANITIZE]) verify_run_tools(v, VERIFY_SANITIZE);
   check_required(v, required);
   check_only_tools(v);
-  if (v->stages[VERIFY_COMPILE]) verify_compile(v);
-  if (v->stages[VERIFY_RUN]) verify_run(v, VERIFY_RUN);
-  if (v->stages[VERIFY_SANITIZE]) verify_run(v, VERIFY_SANITIZE);
+  if (goes_on(v, VERIFY_COMPILE)) verify_compile(v);
+  if (goes_on(v, VERIFY_RUN)) verify_run(v, VERIFY_RUN);
+  if (goes_on(v, VERIFY_SANITIZE)) verify_run(v, VERIFY_SANITIZE);
   verify_run_close(v);
 }
 
@@ -259,15 +266,21 @@ static void report(Verify *v) {
 static void give_up(Verify *v) {
   report(v);
   fflush(stdout);
+  verify_remove_folder(v);
+  verify_interrupt_end(v);
   _exit(EXIT_FINDINGS);
 }
 
 static int verify(Verify *v, const LibraryOptions *lo, const Options *o,
                   const char *const *required) {
+  verify_interrupt_open(v);
   const int status = make_library(v, lo, o);
-  if (status == EXIT_USAGE) return status;
   if (status == EXIT_FINE) do_stages(v, required);
+  verify_interrupt_close(v);
+  if (status == EXIT_USAGE) return status;
   report(v);
+  fflush(stdout);
+  verify_interrupt_end(v);
   return v->finding_count == 0 ? EXIT_FINE : EXIT_FINDINGS;
 }
 

@@ -217,6 +217,15 @@ static void put_not_tried(Buf *b, const Verify *v) {
   }
 }
 
+static void put_stopped(Buf *b, const Verify *v) {
+  const char *name = sigdescr_np(v->stopped);
+  buf_printf(b, "; stopped by signal %d (%s)", v->stopped, name != NULL ? name : "of no name");
+  for (int s = 0; s < VERIFY_STAGES; s++)
+    if (v->left[s] > 0)
+      buf_printf(b, "; %d %s of %s and all stages after it not done", v->left[s],
+                 v->left[s] == 1 ? "job" : "jobs", verify_stage[s]);
+}
+
 static void put_sum(Buf *b, Arena *a, const Verify *v, double seconds) {
   if (v->library == NULL) { /* what does not read cannot be compiled or run */
     buf_printf(b, "\nnothing was compiled or run: %s\n",
@@ -234,6 +243,7 @@ static void put_sum(Buf *b, Arena *a, const Verify *v, double seconds) {
              v->finding_count == 0 ? "no findings"
                                    : plural(a, v->finding_count, "finding", "findings"));
   put_not_tried(b, v);
+  if (v->stopped != 0) put_stopped(b, v);
   buf_puts(b, "\n");
 }
 
@@ -374,6 +384,8 @@ char *verify_json(Arena *a, const Verify *v, double seconds) {
   for (int t = 0; t < v->tool_count; t++)
     if (v->stages[v->tools[t].stage]) put_tool_json(&j, &v->tools[t]);
   json_close(&j);
+  json_key(&j, "stopped_by_signal");
+  json_int(&j, v->stopped);
   json_key(&j, "targets_not_tried");
   json_open_flat(&j, '[');
   for (int i = 0; i < KG_TARGETS; i++)

@@ -7,6 +7,7 @@
 **   required.c  what a text and its options must say, and no compiler here misses
 **   guard.c     the HIP texts' guard under the macros of compilers that are not here
 **   run.c       every case run on the CPU, lane by lane; the same under the sanitizer
+**   interrupt.c  a run that a signal stops reports all the same
 **   report.c    the rows and findings as text and as JSON
 **
 ** A row is a kernel x port x instance.  A finding is anything that is wrong; one finding makes the
@@ -16,6 +17,7 @@
 #define VERIFY_H
 
 #include <pthread.h>
+#include <signal.h>
 
 #include "verify/compilers.h"
 #include "passes.h"
@@ -104,6 +106,10 @@ struct Verify {
   int jobs;
   double start, patience;     /* seconds */
   void (*give_up)(Verify *v); /* does not come back */
+  const char *folder;         /* of this run, for all that is temporary; NULL: none */
+  bool waits;                 /* waiter is there */
+  pthread_t waiter;
+  sigset_t signals_before;
   int tool_count;
   VerifyTool tools[MAX_TOOLS];
   int row_count;
@@ -112,6 +118,8 @@ struct Verify {
   int finding_count, finding_room;
   VerifyFinding *findings;
   int checks[VERIFY_STAGES], refusals;
+  int stopped;             /* the signal that ended the run; 0: none */
+  int left[VERIFY_STAGES]; /* jobs that were not done when it came */
 };
 
 /* ---- verify.c -------------------------------------------------------------------------------- */
@@ -178,6 +186,18 @@ void verify_run_close(Verify *v);
 
 /* Adds v->more made cases for each of the library's own, where the requirements leave room. */
 void verify_more_cases(Verify *v);
+
+/* ---- interrupt.c ----------------------------------------------------------------------------- */
+
+/* From open to close SIGINT, SIGTERM and SIGHUP stop the jobs and not the process, which reports
+** what was done; threads and children that are made between them inherit that these are blocked
+** (kg_child's do not).  $TMPDIR is a folder of the run's own, which close removes.  end: where one
+** of them came, the process ends by it; else it is as before open. */
+void verify_interrupt_open(Verify *v);
+void verify_interrupt_close(Verify *v);
+void verify_interrupt_end(const Verify *v);
+bool verify_stopped(const Verify *v); /* under the lock */
+void verify_remove_folder(const Verify *v);
 
 /* ---- report.c ------------------------------------------------------------------------- */
 

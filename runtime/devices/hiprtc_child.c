@@ -12,6 +12,7 @@
 #include "devices/hiprtc_serve.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,10 @@ int main(int argc, char **argv) {
   }
   if (i == argc) return usage();
   if (strcmp(argv[i], "--list") == 0) return list(&choice);
-  if (strcmp(argv[i], "--serve") == 0) return kg_hiprtc_serve(STDIN_FILENO, STDOUT_FILENO, &choice);
+  if (strcmp(argv[i], "--serve") == 0) {
+    signal(SIGINT, SIG_IGN); /* of a terminal: whoever asks ends the exchange */
+    return kg_hiprtc_serve(STDIN_FILENO, STDOUT_FILENO, &choice);
+  }
   if (argv[i][0] == '-') return usage();
   return compile_stdin(&choice, argc - i, argv + i);
 }
