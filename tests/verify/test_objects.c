@@ -184,8 +184,9 @@ static int verify(const char *options) {
 static void edit(const char *name, const char *from, const char *to) {
   size_t len;
   const char *why = NULL, *path = arena_printf(a, "%s/%s", folder, name);
-  const char *text = file_read(a, path, &len, &why), *at;
-  if (text == NULL || (at = strstr(text, from)) == NULL) fail_msg("no \"%s\" in %s", from, path);
+  const char *text = file_read(a, path, &len, &why);
+  const char *at = text == NULL ? NULL : strstr(text, from);
+  if (at == NULL) fail_msg("no \"%s\" in %s", from, path);
   FILE *f = fopen(path, "w");
   assert_non_null(f);
   fprintf(f, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
