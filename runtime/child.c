@@ -81,6 +81,11 @@ static int image_file(const void *image, size_t bytes) {
   return program;
 }
 
+static bool is_script(int program) {
+  char start[2];
+  return pread(program, start, sizeof start, 0) == 2 && start[0] == '#' && start[1] == '!';
+}
+
 /* ---- in the child ---------------------------------------------------------------------------- */
 
 /* Everything that the child needs, made before it is: between fork and exec there is only what is
@@ -90,6 +95,7 @@ typedef struct plan {
   char *const *argv, *const *envp;
   int fd[3];
   int program; /* a descriptor of it, or -1: path */
+  bool script; /* it begins with #!, and another program will open it */
   int report;  /* where `said` goes */
 } plan;
 
@@ -100,6 +106,7 @@ typedef enum step {
   STEP_ROOT,
   STEP_RIGHTS,
   STEP_FOLDER,
+  STEP_SCRIPT,
   STEP_RUN
 } step;
 static const char *const step_words[] = {
@@ -109,6 +116,7 @@ static const char *const step_words[] = {
     [STEP_ROOT] = "cannot change to the root directory",
     [STEP_RIGHTS] = "changing to a root directory needs root rights or user namespaces",
     [STEP_FOLDER] = "cannot change to its folder",
+    [STEP_SCRIPT] = "a script can be run only in a root directory that has /proc",
     [STEP_RUN] = "cannot be run",
 };
 
@@ -160,8 +168,17 @@ static void default_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* A script is opened once more, by the program that reads it, under its descriptor's name. */
+static void prepare_script(const plan *p) {
+  char name[64];
+  if (kg_descriptor_path(p->program, name, sizeof name) &&
+      (fcntl(p->program, F_SETFD, 0) != 0 || access(name, R_OK) != 0))
+    give_up(p, STEP_SCRIPT);
+}
+
 /* Another thread's child may hold a file that was just written, until it runs its own program. */
 _Noreturn static void run_program(const plan *p) {
+  if (p->script) prepare_script(p);
   for (int tries = 0; tries < 200; tries++) {
     if (p->program >= 0)
       kg_execute(p->program, p->path, p->argv, p->envp);
@@ -236,6 +253,7 @@ static pid_t spawn(const kg_child_program *of, const int fd[3], bool attended, i
   else if (of->root != NULL)
     p.program = open(path, O_RDONLY | O_CLOEXEC); /* not of that root */
   if ((of->image != NULL || of->root != NULL) && p.program < 0) return -1;
+  p.script = p.program >= 0 && is_script(p.program);
   *failed = STEP_FILES;
   if (pipe2(ends, O_CLOEXEC) == 0) {
     *failed = STEP_FORK;

@@ -97,13 +97,15 @@ static const char **tool_names(Verify *v, const Backend *const *backends, int ba
                                bool required, int *count) {
   Arena *a = v->arena;
   const int compilers = compilers_count(v->compilers);
-  const size_t most = (size_t)(compilers + 2 * WAVES * backend_count) + 4;
+  const size_t most = (size_t)(compilers + 2 * WAVES * backend_count) + 6;
   const char **names = arena_alloc(a, most * sizeof *names);
   int n = 0;
   for (int i = 0; i < compilers; i++) names[n++] = compiler_name(compilers_get(v->compilers, i));
   if (required) names[n++] = "all";
   names[n++] = "ledger";
   names[n++] = "cc";
+  names[n++] = "required";
+  names[n++] = "guard";
   for (int i = 0; i < 2 * WAVES * backend_count; i++) {
     const Backend *b = backends[i / 2 % backend_count];
     const bool wide = i % 2, checked = i >= WAVES * backend_count;
@@ -232,6 +234,13 @@ static int make_library(Verify *v, const LibraryOptions *lo, const Options *o) {
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+static bool goes_on(Verify *v, VerifyStage stage) {
+  pthread_mutex_lock(&v->lock);
+  const bool wanted = v->stages[stage] && !verify_stopped(v);
+  pthread_mutex_unlock(&v->lock);
+  return wanted;
+}
+
 static void do_stages(Verify *v, const char *const *required) {
   if (v->stages[VERIFY_STATIC]) verify_static(v);
   if (v->stages[VERIFY_STATIC]) verify_shipped(v);
@@ -240,11 +249,11 @@ static void do_stages(Verify *v, const char *const *required) {
   if (v->stages[VERIFY_SANITIZE]) verify_run_tools(v, VERIFY_SANITIZE);
   check_required(v, required);
   check_only_tools(v);
-  if (v->stages[VERIFY_COMPILE]) verify_compile(v);
+  if (goes_on(v, VERIFY_COMPILE)) verify_compile(v);
   if (v->stages[VERIFY_RUN] || v->stages[VERIFY_SANITIZE]) verify_run_open(v);
-  if (v->stages[VERIFY_RUN]) verify_run(v, VERIFY_RUN);
-  if (v->stages[VERIFY_SANITIZE]) verify_run(v, VERIFY_SANITIZE);
-  if (v->stages[VERIFY_RUN] || v->stages[VERIFY_SANITIZE]) verify_probe(v);
+  if (goes_on(v, VERIFY_RUN)) verify_run(v, VERIFY_RUN);
+  if (goes_on(v, VERIFY_SANITIZE)) verify_run(v, VERIFY_SANITIZE);
+  if (goes_on(v, VERIFY_RUN) || goes_on(v, VERIFY_SANITIZE)) verify_probe(v);
   verify_run_close(v);
 }
 
@@ -263,15 +272,21 @@ static void report(Verify *v) {
 static void give_up(Verify *v) {
   report(v);
   fflush(stdout);
+  verify_remove_folder(v);
+  verify_interrupt_end(v);
   _exit(EXIT_FINDINGS);
 }
 
 static int verify(Verify *v, const LibraryOptions *lo, const Options *o,
                   const char *const *required) {
+  verify_interrupt_open(v);
   const int status = make_library(v, lo, o);
-  if (status == EXIT_USAGE) return status;
   if (status == EXIT_FINE) do_stages(v, required);
+  verify_interrupt_close(v);
+  if (status == EXIT_USAGE) return status;
   report(v);
+  fflush(stdout);
+  verify_interrupt_end(v);
   return v->finding_count == 0 ? EXIT_FINE : EXIT_FINDINGS;
 }
 

@@ -1,66 +1,19 @@
 /* disasm.c: finds an entry in an AMD code object and reads its instructions.  See disasm.h. */
 #include "ledger/disasm.h"
 
-#include <dlfcn.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "model/target.h"
-
-/* ---- libLLVM's disassembler (llvm-c/Disassembler.h, llvm-c/Target.h), by name ---------------- */
-
-typedef struct Llvm {
-  void *(*create)(const char *triple, const char *cpu, void *, int, void *, void *);
-  size_t (*instruction)(void *context, uint8_t *bytes, uint64_t size, uint64_t address, char *text,
-                        size_t text_size);
-  void (*dispose)(void *context);
-} Llvm;
-
-static void *llvm_library(void) {
-  static const char *const names[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (library != NULL) return library;
-  }
-  return NULL;
-}
-
-/* A function pointer from dlsym without a cast that ISO C forbids. */
-static bool find(void *library, const char *name, void *function, size_t size) {
-  void *symbol = dlsym(library, name);
-  if (symbol != NULL) memcpy(function, &symbol, size);
-  return symbol != NULL;
-}
-
-static bool llvm_open(Llvm *llvm) {
-  static const char *const starts[] = {"LLVMInitializeAMDGPUTargetInfo",
-                                       "LLVMInitializeAMDGPUTarget", "LLVMInitializeAMDGPUTargetMC",
-                                       "LLVMInitializeAMDGPUDisassembler"};
-  void *library = llvm_library();
-  if (library == NULL ||
-      !find(library, "LLVMCreateDisasmCPU", &llvm->create, sizeof llvm->create) ||
-      !find(library, "LLVMDisasmInstruction", &llvm->instruction, sizeof llvm->instruction) ||
-      !find(library, "LLVMDisasmDispose", &llvm->dispose, sizeof llvm->dispose))
-    return false;
-  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-    void (*start)(void);
-    if (!find(library, starts[i], &start, sizeof start)) return false;
-    start();
-  }
-  return true;
-}
-
 /* ---- the entry's bytes ----------------------------------------------------------------------- */
 
-typedef struct Code {
-  const uint8_t *bytes;
-  uint64_t size, address;
-} Code;
+typedef struct Bytes {
+  const uint8_t *at;
+  uint64_t size;
+} Bytes;
 
-static bool section_code(Elf *elf, const GElf_Sym *symbol, Code *code) {
+static bool symbol_bytes(Elf *elf, const GElf_Sym *symbol, Bytes *bytes) {
   Elf_Scn *section = elf_getscn(elf, symbol->st_shndx);
   GElf_Shdr header;
   if (section == NULL || gelf_getshdr(section, &header) == NULL) return false;
@@ -69,13 +22,12 @@ static bool section_code(Elf *elf, const GElf_Sym *symbol, Code *code) {
       symbol->st_value - header.sh_addr > data->d_size ||
       symbol->st_size > data->d_size - (symbol->st_value - header.sh_addr))
     return false;
-  code->bytes = (const uint8_t *)data->d_buf + (symbol->st_value - header.sh_addr);
-  code->size = symbol->st_size;
-  code->address = symbol->st_value;
+  bytes->at = (const uint8_t *)data->d_buf + (symbol->st_value - header.sh_addr);
+  bytes->size = symbol->st_size;
   return true;
 }
 
-static bool find_code(Elf *elf, const char *entry, Code *code) {
+static bool find_symbol(Elf *elf, const char *wanted, int type, Bytes *bytes) {
   for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == NULL ||
@@ -85,10 +37,10 @@ static bool find_code(Elf *elf, const char *entry, Code *code) {
     const size_t count = header.sh_entsize ? (size_t)(header.sh_size / header.sh_entsize) : 0;
     for (size_t i = 0; data != NULL && i < count; i++) {
       GElf_Sym symbol;
-      if (gelf_getsym(data, (int)i, &symbol) == NULL || GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
+      if (gelf_getsym(data, (int)i, &symbol) == NULL || GELF_ST_TYPE(symbol.st_info) != type)
         continue;
       const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
-      if (name != NULL && strcmp(name, entry) == 0) return section_code(elf, &symbol, code);
+      if (name != NULL && strcmp(name, wanted) == 0) return symbol_bytes(elf, &symbol, bytes);
     }
   }
   return false;
@@ -125,53 +77,71 @@ static int moved(const char *text, const char *verb) {
   return 0;
 }
 
-static void disassemble(const Code *code, const char *target, CodeFacts *facts) {
-  Llvm llvm;
-  const kg_target *row = kg_target_find(target);
-  const char *cpu = row != NULL ? row->decoder : NULL;
-  if (cpu == NULL || !llvm_open(&llvm)) return;
-  void *context = llvm.create("amdgcn-amd-amdhsa", cpu, NULL, 0, NULL, NULL);
-  if (context == NULL) return;
-  uint8_t *bytes = malloc(code->size + 1);
-  if (bytes == NULL) exhausted("%llu bytes of code", (unsigned long long)code->size);
-  memcpy(bytes, code->bytes, code->size);
-  facts->widest_load = facts->widest_store = facts->instructions = 0;
-  for (uint64_t at = 0; at < code->size;) {
-    char text[256] = "";
-    const size_t n = llvm.instruction(context, bytes + at, code->size - at, code->address + at,
-                                      text, sizeof text);
-    if (n == 0) { /* not this architecture's code: say nothing of it */
-      facts->widest_load = facts->widest_store = facts->instructions = -1;
-      break;
-    }
-    const int load = moved(text, "load_"), store = moved(text, "store_");
-    if (load > facts->widest_load) facts->widest_load = load;
-    if (store > facts->widest_store) facts->widest_store = store;
-    facts->instructions++;
-    at += n;
+CodeFacts code_facts(const Code *code) {
+  CodeFacts facts = {0};
+  for (int i = 0; i < code->count; i++) {
+    const int load = moved(code->lines[i].words, "load_"),
+              store = moved(code->lines[i].words, "store_");
+    if (load > facts.widest_load) facts.widest_load = load;
+    if (store > facts.widest_store) facts.widest_store = store;
   }
-  free(bytes);
-  llvm.dispose(context);
+  return facts;
 }
 
-bool code_facts(const void *object, size_t size, const char *entry, const char *target,
-                CodeFacts *facts, const char **why) {
-  *facts = (CodeFacts){0, -1, -1, -1};
-  Code code = {0};
-  elf_version(EV_CURRENT);
-  char *copy = malloc(size + 1); /* libelf wants to own what it may byte-swap */
-  if (copy == NULL) return *why = "no memory", false;
-  memcpy(copy, object, size);
-  Elf *elf = elf_memory(copy, size);
-  const bool found = elf != NULL && find_code(elf, entry, &code);
-  if (found) {
-    facts->code_bytes = code.size;
-    disassemble(&code, target, facts);
-  } else {
-    *why = elf == NULL || elf_kind(elf) != ELF_K_ELF ? "it is no ELF file"
-                                                     : "it holds no function of that name";
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* "16 8 v_mul_f32 v1, v2, v3", a line an instruction; text is cut into its lines. */
+static void read_listing(Arena *a, char *text, Code *code) {
+  int room = 0;
+  char *rest = NULL;
+  for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+    char *end;
+    GROW(a, code->lines, code->count, room);
+    CodeLine *to = &code->lines[code->count++];
+    to->at = (uint32_t)strtoul(line, &end, 10);
+    to->bytes = (uint32_t)strtoul(end, &end, 10);
+    to->words = *end == ' ' ? end + 1 : end;
   }
+}
+
+/* The kernel's descriptor (LLVM, "User Guide for AMDGPU Backend", Kernel Descriptor). */
+enum { DESCRIPTOR_BYTES = 64, RSRC1 = 48, FLOAT_MODE = 12 };
+
+static void read_descriptor(const Bytes *bytes, Code *code) {
+  uint32_t word;
+  code->mode = -1;
+  if (bytes->size < DESCRIPTOR_BYTES) return;
+  memcpy(&word, bytes->at + RSRC1, sizeof word);
+  code->mode = (int)(word >> FLOAT_MODE & 0xffu);
+}
+
+bool code_read(Arena *a, const CodeObject *o, kg_hip_compiler *compiler, Code *code,
+               const char **why) {
+  Bytes entry = {0}, descriptor = {0};
+  kg_error error;
+  char *listing = NULL;
+  *code = (Code){0};
+  elf_version(EV_CURRENT);
+  char *copy = malloc(o->size + 1); /* libelf wants to own what it may byte-swap */
+  if (copy == NULL) exhausted("%zu bytes of code", o->size);
+  memcpy(copy, o->bytes, o->size);
+  Elf *elf = elf_memory(copy, o->size);
+  const bool found = elf != NULL && find_symbol(elf, o->entry, STT_FUNC, &entry);
+  *why = elf == NULL || elf_kind(elf) != ELF_K_ELF ? "it is no ELF file"
+                                                   : "it holds no function of that name";
+  if (found) {
+    code->bytes = entry.size;
+    find_symbol(elf, arena_printf(a, "%s.kd", o->entry), STT_OBJECT, &descriptor);
+    read_descriptor(&descriptor, code);
+    if (kg_hip_disassemble(compiler, o->target, entry.at, (size_t)entry.size, &listing, &error) !=
+        KG_OK)
+      *why = arena_strdup(a, error.message);
+    else
+      read_listing(a, arena_strdup(a, listing), code);
+  }
+  const bool read = listing != NULL;
+  free(listing);
   if (elf != NULL) elf_end(elf);
   free(copy);
-  return found;
+  return read;
 }

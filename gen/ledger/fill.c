@@ -64,14 +64,24 @@ static bool fill_row(Shared *s, kg_hip_compiler *compiler, const Work *w) {
   kg_blob blob = {0};
   kg_error error = {0};
   kg_code_object object;
-  CodeFacts code;
+  Code code;
   const char *why = "";
   if (kg_hip_compile(compiler, &source, row->target, &blob, NULL, &error) != KG_OK ||
       kg_code_object_read(blob.bytes, blob.size, row->instance, &object, &error) != KG_OK)
     return give_up(s, row->instance, error.message), free(blob.bytes), false;
-  if (!code_facts(blob.bytes, blob.size, row->instance, row->target, &code, &why))
-    return give_up(s, row->instance, why), free(blob.bytes), false;
+  Arena *a = arena_new();
+  const CodeObject entry = {blob.bytes, blob.size, row->instance, row->target};
+  const bool read = code_read(a, &entry, compiler, &code, &why);
+  if (read) {
+    row->value[LC_CODE] = (int64_t)code.bytes;
+    row->value[LC_INSTRUCTIONS] = code.count;
+    row->value[LC_WIDEST_LOAD] = code_facts(&code).widest_load;
+  } else {
+    give_up(s, row->instance, why);
+  }
+  arena_free(a);
   free(blob.bytes);
+  if (!read) return false;
   row->value[LC_VGPR] = object.vgprs;
   row->value[LC_AGPR] = object.agprs;
   row->value[LC_SGPR] = object.sgprs;
@@ -79,9 +89,6 @@ static bool fill_row(Shared *s, kg_hip_compiler *compiler, const Work *w) {
   row->value[LC_SCRATCH] = object.scratch_bytes;
   row->value[LC_SPILLS] = (int64_t)object.vgpr_spills + object.sgpr_spills;
   row->value[LC_OCCUPANCY] = occupancy(row->target, &object, row->wave);
-  row->value[LC_CODE] = (int64_t)code.code_bytes;
-  row->value[LC_INSTRUCTIONS] = code.instructions;
-  row->value[LC_WIDEST_LOAD] = code.widest_load;
   return true;
 }
 

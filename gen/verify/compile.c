@@ -10,6 +10,7 @@
 #include "device.h"
 #include "devices/code_object.h"
 #include "model/block.h"
+#include "verify/objects.h"
 #include "verify/verify.h"
 
 typedef struct Job {
@@ -67,6 +68,8 @@ static void check_targets(Verify *v) {
 }
 
 void verify_compile_tools(Verify *v) {
+  verify_required_tool(v);
+  if (has_port(v, "hip")) verify_guard_tool(v);
   for (int i = 0; i < compilers_count(v->compilers); i++) {
     Compiler *c = compilers_get(v->compilers, i);
     const char *why = NULL;
@@ -147,6 +150,52 @@ static void check_code_object(Verify *v, int number, const Job *job, const Compi
                  o.argument_bytes, block);
 }
 
+/* ... and its instructions say what became of the text. */
+static void check_instructions(Arena *a, VerifyWorker *w, int number, const Job *job,
+                               const Compiled *r, const char *text) {
+  const VerifyRow *row = &w->v->rows[job->row];
+  const VerifyTool *t = &w->v->tools[job->tool];
+  const CodeObject object = {r->object.bytes, r->object.size, row->name,
+                             t->targets[job->target].name};
+  VerifyPlace at = place_of(row, t, job);
+  const char *backend = row->port->backend->name, *why = NULL;
+  kg_code_object facts;
+  kg_error error;
+  Code code;
+  int count;
+  if (kg_code_object_read(r->object.bytes, r->object.size, row->name, &facts, &error) != KG_OK)
+    return; /* which check_code_object says */
+  if (!code_read(a, &object, compiler_hip(compilers_get(w->compilers, t->compiler)), &code, &why)) {
+    verify_found(w->v, VERIFY_COMPILE, number, row->kernel, backend, at,
+                 "the code object cannot be read: %s", why);
+    return;
+  }
+  const ObjectText read = {text, &code, facts.scratch_bytes};
+  const ObjectFault *faults = object_faults(a, &read, &count);
+  for (int i = 0; i < count; i++) {
+    at.at = faults[i].where;
+    verify_found(w->v, VERIFY_COMPILE, number, row->kernel, backend, at, "%s", faults[i].what);
+  }
+}
+
+/* PTX says for how many threads the registers must suffice. */
+static void check_ptx(Verify *v, int number, const Job *job, const Compiled *r) {
+  static const char word[] = ".maxntid";
+  const VerifyRow *row = &v->rows[job->row];
+  const char *at = memmem(r->object.bytes, r->object.size, word, sizeof word - 1);
+  long threads = at == NULL ? 0 : 1;
+  for (const char *s = at == NULL ? NULL : at + sizeof word - 1; s != NULL;) {
+    char *end;
+    threads *= strtol(s, &end, 10);
+    s = end != s && *end == ',' ? end + 1 : NULL;
+  }
+  if (threads != group_threads(row))
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, row->port->backend->name,
+                 place_of(row, &v->tools[job->tool], job),
+                 "the PTX is for at most %ld threads in a group, and a launch has %lld", threads,
+                 (long long)group_threads(row));
+}
+
 /* The largest number that stands in the text after `word`; -1: the word is not there. */
 static long highest(const char *text, const char *word) {
   long most = -1;
@@ -207,15 +256,20 @@ static void judge_refusal(Arena *a, Verify *v, int number, const Job *job, const
   pthread_mutex_unlock(&v->lock);
 }
 
-static void judge_compiled(Arena *a, Verify *v, int number, const Job *job, const Compiled *r,
+static void judge_compiled(Arena *a, VerifyWorker *w, int number, const Job *job, const Compiled *r,
                            const char *text) {
+  Verify *v = w->v;
   VerifyRow *row = &v->rows[job->row];
   const VerifyTool *t = &v->tools[job->tool];
   if (r->status != KG_OK)
     verify_found(v, VERIFY_COMPILE, number, row->kernel, row->port->backend->name,
                  place_of(row, t, job), "%s", log_of(a, row, r));
-  else if (strcmp(t->backend, "hip") == 0)
+  else if (strcmp(t->backend, "hip") == 0) {
     check_code_object(v, number, job, r);
+    check_instructions(a, w, number, job, r, text);
+  } else if (strcmp(t->name, "clang-cuda") == 0) {
+    check_ptx(v, number, job, r);
+  }
   check_limits(v, number, job, text);
   pthread_mutex_lock(&v->lock);
   row->wanted[job->tool]++;
@@ -265,7 +319,7 @@ static void compile_one(VerifyWorker *w, int number) {
   if (job->refuse)
     judge_refusal(a, v, number, job, &r);
   else
-    judge_compiled(a, v, number, job, &r, source.text);
+    judge_compiled(a, w, number, job, &r, source.text);
   compiled_free(&r);
   arena_free(a);
 }
@@ -302,12 +356,15 @@ static int jobs_of(const Verify *v, int tool, int row, Job *to) {
 
 void verify_compile(Verify *v) {
   Arena *a = arena_new();
+  if (verify_wants(v, "required")) verify_required(v);
+  if (verify_wants(v, "guard")) verify_guard(v);
   const size_t room = (size_t)v->row_count * (size_t)v->tool_count * (MAX_TRIED + WAVES) + 1;
   Job *list = arena_alloc(a, room * sizeof *list);
   int *group = arena_alloc(a, room * sizeof *group), count = 0;
   for (int row = 0; row < v->row_count; row++)
     for (int t = 0; t < v->tool_count; t++) {
       if (v->tools[t].stage != VERIFY_COMPILE || !verify_usable(v, t)) continue;
+      if (v->tools[t].backend == NULL) continue; /* required, guard */
       const int more = jobs_of(v, t, row, list + count);
       for (int i = 0; i < more; i++) group[count + i] = t;
       count += more;

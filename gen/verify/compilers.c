@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "child.h"
-#include "devices/hip_compile.h"
 #include "model/target.h"
 #include "verify/compilers_own.h"
 
@@ -160,6 +159,7 @@ bool compiler_knows(const Compiler *c, const char *target) {
 
 int compiler_target_count(const Compiler *c) { return c->target_count; }
 CompilerTarget compiler_target(const Compiler *c, int i) { return c->targets[i]; }
+kg_hip_compiler *compiler_hip(Compiler *c) { return c->hip; }
 
 void compiler_compile(Compiler *c, const kg_source *source, const char *target, Compiled *result) {
   const double start = kg_child_clock();

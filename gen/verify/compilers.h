@@ -12,6 +12,7 @@
 #define COMPILERS_H
 
 #include "device.h"
+#include "devices/hip_compile.h"
 
 typedef struct Compiler Compiler;
 typedef struct Compilers Compilers;
@@ -55,5 +56,8 @@ typedef struct Compiled {
 ** front ends have their own. */
 void compiler_compile(Compiler *c, const kg_source *source, const char *target, Compiled *result);
 void compiled_free(Compiled *result);
+
+/* Of a hipRTC: itself, to read with what it has compiled; NULL: it is another. */
+kg_hip_compiler *compiler_hip(Compiler *c);
 
 #endif

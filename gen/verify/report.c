@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "model/target.h"
 #include "verify/verify.h"
 
 enum { PLACES_SHOWN = 6 };
@@ -188,6 +189,43 @@ static const char *plural(Arena *a, int n, const char *one, const char *many) {
   return arena_printf(a, "%d %s", n, n == 1 ? one : many);
 }
 
+/* A target of the list for which no compiler that is here compiles. */
+static bool not_tried(const Verify *v, const kg_target *target) {
+  bool wanted = false;
+  if (!v->stages[VERIFY_COMPILE] || v->only_targets != NULL || v->only_tools != NULL) return false;
+  for (int r = 0; r < v->row_count && !wanted; r++)
+    wanted = strcmp(v->rows[r].port->backend->name, target->backend) == 0;
+  for (int t = 0; t < v->tool_count; t++)
+    for (int i = 0; i < v->tools[t].target_count; i++)
+      if (strcmp(v->tools[t].targets[i].name, target->name) == 0) return false;
+  return wanted;
+}
+
+/* What is not here has found nothing, which must not look as if all were well. */
+static void put_not_tried(Buf *b, const Verify *v) {
+  const char *before = "; not tried: ";
+  for (int t = 0; t < v->tool_count; t++) {
+    if (v->tools[t].why == NULL || !v->stages[v->tools[t].stage]) continue;
+    buf_printf(b, "%s%s", before, v->tools[t].name);
+    before = ", ";
+  }
+  before = "; no compiler here for ";
+  for (int i = 0; i < KG_TARGETS; i++) {
+    if (!not_tried(v, &kg_targets[i])) continue;
+    buf_printf(b, "%s%s", before, kg_targets[i].name);
+    before = ", ";
+  }
+}
+
+static void put_stopped(Buf *b, const Verify *v) {
+  const char *name = sigdescr_np(v->stopped);
+  buf_printf(b, "; stopped by signal %d (%s)", v->stopped, name != NULL ? name : "of no name");
+  for (int s = 0; s < VERIFY_STAGES; s++)
+    if (v->left[s] > 0)
+      buf_printf(b, "; %d %s of %s and all stages after it not done", v->left[s],
+                 v->left[s] == 1 ? "job" : "jobs", verify_stage[s]);
+}
+
 static void put_sum(Buf *b, Arena *a, const Verify *v, double seconds) {
   if (v->library == NULL) { /* what does not read cannot be compiled or run */
     buf_printf(b, "\nnothing was compiled or run: %s\n",
@@ -205,9 +243,12 @@ static void put_sum(Buf *b, Arena *a, const Verify *v, double seconds) {
     buf_printf(b, ", %s",
                plural(a, v->probes[VERIFY_RUN] + v->probes[VERIFY_SANITIZE], "run of a made case",
                       "runs of made cases"));
-  buf_printf(b, " in %.1f s: %s\n", seconds,
+  buf_printf(b, " in %.1f s: %s", seconds,
              v->finding_count == 0 ? "no findings"
                                    : plural(a, v->finding_count, "finding", "findings"));
+  put_not_tried(b, v);
+  if (v->stopped != 0) put_stopped(b, v);
+  buf_puts(b, "\n");
 }
 
 char *verify_text(Arena *a, const Verify *v, double seconds, bool color) {
@@ -346,6 +387,13 @@ char *verify_json(Arena *a, const Verify *v, double seconds) {
   json_open(&j, '[');
   for (int t = 0; t < v->tool_count; t++)
     if (v->stages[v->tools[t].stage]) put_tool_json(&j, &v->tools[t]);
+  json_close(&j);
+  json_key(&j, "stopped_by_signal");
+  json_int(&j, v->stopped);
+  json_key(&j, "targets_not_tried");
+  json_open_flat(&j, '[');
+  for (int i = 0; i < KG_TARGETS; i++)
+    if (not_tried(v, &kg_targets[i])) json_string(&j, kg_targets[i].name);
   json_close(&j);
   json_key(&j, "rows");
   json_open(&j, '[');

@@ -96,6 +96,11 @@ void verify_found(Verify *v, VerifyStage stage, int job, const Kernel *k, const 
   if (len < 0) exhausted("a finding's text");
   for (int end = len; end > 0 && (text[end - 1] == '\n' || text[end - 1] == ' ');) text[--end] = 0;
   pthread_mutex_lock(&v->lock);
+  if (verify_stopped(v)) { /* a child that the same signal ended is no finding */
+    pthread_mutex_unlock(&v->lock);
+    free(text);
+    return;
+  }
   Arena *a = v->arena;
   GROW(a, v->findings, v->finding_count, v->finding_room);
   VerifyFinding *f = &v->findings[v->finding_count];
@@ -205,7 +210,8 @@ static int next_job(Queue *q, Thread *t, int *at) {
     *at = choose_group(q);
     if (*at >= 0) q->groups[*at].workers++;
   }
-  t->job = *at < 0 ? -1 : q->groups[*at].jobs[q->groups[*at].next++];
+  const bool none = *at < 0 || verify_stopped(q->v);
+  t->job = none ? -1 : q->groups[*at].jobs[q->groups[*at].next++];
   t->since = kg_child_clock();
   const int job = t->job;
   pthread_mutex_unlock(&q->v->lock);
@@ -221,7 +227,7 @@ void verify_alive(VerifyWorker *w) {
 static bool jobs_left(const kg_work *work) {
   const Queue *q = (const Queue *)work;
   pthread_mutex_lock(&q->v->lock);
-  const bool left = choose_group(q) >= 0;
+  const bool left = choose_group(q) >= 0 && !verify_stopped(q->v);
   pthread_mutex_unlock(&q->v->lock);
   return left;
 }
@@ -305,6 +311,7 @@ void verify_work(Verify *v, const VerifyWork *what) {
   kg_workers_run(workers, &q->threads_work, false);
   kg_workers_free(workers);
   pthread_mutex_lock(&v->lock);
+  v->left[what->stage] += what->count - q->done;
   q->is_over = true;
   pthread_cond_signal(&q->over);
   pthread_mutex_unlock(&v->lock);

@@ -5,7 +5,11 @@
 **   compile.c   every text put to real compilers, and what must be refused
 **   probe_run.c cases that no author chose (probe.c), at one text and width each
 **   shipped.c   kernels.c, compiled and called (shipped.h)
+**   objects.c   what became of it, instruction by instruction (objects.h)
+**   required.c  what a text and its options must say, and no compiler here misses
+**   guard.c     the HIP texts' guard under the macros of compilers that are not here
 **   run.c       every case run on the CPU, lane by lane; the same under the sanitizer
+**   interrupt.c  a run that a signal stops reports all the same
 **   report.c    the rows and findings as text and as JSON
 **
 ** A row is a kernel x port x instance.  A finding is anything that is wrong; one finding makes the
@@ -15,6 +19,7 @@
 #define VERIFY_H
 
 #include <pthread.h>
+#include <signal.h>
 
 #include "verify/compilers.h"
 #include "passes.h"
@@ -103,6 +108,10 @@ struct Verify {
   int jobs;
   double start, patience;     /* seconds */
   void (*give_up)(Verify *v); /* does not come back */
+  const char *folder;         /* of this run, for all that is temporary; NULL: none */
+  bool waits;                 /* waiter is there */
+  pthread_t waiter;
+  sigset_t signals_before;
   int tool_count;
   VerifyTool tools[MAX_TOOLS];
   int row_count;
@@ -114,6 +123,8 @@ struct Verify {
   int probes[VERIFY_STAGES], probes_dropped; /* made cases run; those that no reference computes */
   References *references;                    /* of the stages that run */
   unsigned char (*inputs)[MAX_ARGS];         /* by kernel: InputSeen of its inputs */
+  int stopped;             /* the signal that ended the run; 0: none */
+  int left[VERIFY_STAGES]; /* jobs that were not done when it came */
 };
 
 /* ---- verify.c -------------------------------------------------------------------------------- */
@@ -172,6 +183,13 @@ void verify_static(Verify *v);
 void verify_shipped(Verify *v); /* the C tables and launchers; a part of the static stage */
 void verify_compile_tools(Verify *v);
 void verify_compile(Verify *v);
+
+/* Two parts of it that no compiler of HIP or Metal is needed for: each finds its tool ("required",
+** "guard"), then does its work, which is short, at once. */
+void verify_required_tool(Verify *v);
+void verify_required(Verify *v);
+void verify_guard_tool(Verify *v);
+void verify_guard(Verify *v);
 void verify_run_tools(Verify *v, VerifyStage stage);
 void verify_run(Verify *v, VerifyStage stage);
 void verify_probe(Verify *v);
@@ -185,6 +203,18 @@ void verify_inputs_seen(Verify *v, int kernel, const TrialData *d);
 
 /* Adds v->more made cases for each of the library's own, where the requirements leave room. */
 void verify_more_cases(Verify *v);
+
+/* ---- interrupt.c ----------------------------------------------------------------------------- */
+
+/* From open to close SIGINT, SIGTERM and SIGHUP stop the jobs and not the process, which reports
+** what was done; threads and children that are made between them inherit that these are blocked
+** (kg_child's do not).  $TMPDIR is a folder of the run's own, which close removes.  end: where one
+** of them came, the process ends by it; else it is as before open. */
+void verify_interrupt_open(Verify *v);
+void verify_interrupt_close(Verify *v);
+void verify_interrupt_end(const Verify *v);
+bool verify_stopped(const Verify *v); /* under the lock */
+void verify_remove_folder(const Verify *v);
 
 /* ---- report.c ------------------------------------------------------------------------- */
 

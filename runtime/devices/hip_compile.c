@@ -31,8 +31,8 @@ struct kg_hip_compiler {
   double compile_seconds;
 
   char *program, *root, *library;
-  char generation_option[32], *library_option;
-  const char *argv[5], *envp[8];
+  char generation_option[32], *library_option, *root_option; /* NULL: not given */
+  const char *argv[6], *envp[8];
   char *passed[2]; /* the variables that the child is given from our environment */
 
   char version[64], identity[256];
@@ -97,10 +97,24 @@ static bool make_environment(kg_hip_compiler *c) {
   return true;
 }
 
+/* A script needs what is outside of a root directory: it passes on where to go. */
+static bool is_script(const char *path) {
+  char start[2];
+  FILE *f = path != NULL ? fopen(path, "rbe") : NULL;
+  const bool script = f != NULL && fread(start, 1, 2, f) == 2 && start[0] == '#' && start[1] == '!';
+  if (f != NULL) fclose(f);
+  return script;
+}
+
 static bool make_command(kg_hip_compiler *c, int generation) {
   int n = 0;
   snprintf(c->generation_option, sizeof c->generation_option, "--generation=%d", generation);
   c->argv[n++] = "kg-hiprtc";
+  if (c->root != NULL && is_script(c->program)) {
+    c->root_option = join("--root=", c->root);
+    if (c->root_option == NULL) return false;
+    c->argv[n++] = c->root_option;
+  }
   c->argv[n++] = c->generation_option;
   if (c->library != NULL) {
     c->library_option = join("--library=", c->library);
@@ -120,14 +134,21 @@ typedef struct reply {
   size_t code_bytes;
 } reply;
 
-static kg_child_result send_strings(kg_child *child, uint32_t kind, const char *const *string,
-                                    uint32_t count, double deadline) {
+typedef struct piece {
+  const void *bytes;
+  size_t size;
+} piece;
+
+static piece words_of(const char *s) { return (piece){s, strlen(s)}; }
+
+static kg_child_result send_pieces(kg_child *child, uint32_t kind, const piece *pieces,
+                                   uint32_t count, double deadline) {
   const kg_hiprtc_request r = {KG_HIPRTC_MAGIC, kind, count, 0};
   kg_child_result sent = kg_child_send(child, &r, sizeof r, deadline);
   for (uint32_t i = 0; sent == KG_CHILD_OK && i < count; i++) {
-    const uint64_t bytes = strlen(string[i]);
+    const uint64_t bytes = pieces[i].size;
     sent = kg_child_send(child, &bytes, sizeof bytes, deadline);
-    if (sent == KG_CHILD_OK) sent = kg_child_send(child, string[i], (size_t)bytes, deadline);
+    if (sent == KG_CHILD_OK) sent = kg_child_send(child, pieces[i].bytes, pieces[i].size, deadline);
   }
   return sent;
 }
@@ -160,8 +181,8 @@ static void reply_free(reply *r) {
 }
 
 static bool start(kg_hip_compiler *c, char *words, size_t bytes) {
-  kg_child_program program = {
-      .path = c->program, .root = c->root, .argv = c->argv, .envp = c->envp};
+  kg_child_program program = {.path = c->program, .argv = c->argv, .envp = c->envp};
+  if (c->root_option == NULL) program.root = c->root;
   c->used = false;
   if (c->program == NULL) {
     program.image = kg_embedded_kg_hiprtc;
@@ -171,14 +192,14 @@ static bool start(kg_hip_compiler *c, char *words, size_t bytes) {
 }
 
 /* Asks once.  On any failure the child is ended, its last words are in `words`, and *r is empty. */
-static kg_child_result ask_once(kg_hip_compiler *c, uint32_t kind, const char *const *string,
+static kg_child_result ask_once(kg_hip_compiler *c, uint32_t kind, const piece *pieces,
                                 uint32_t count, double seconds, reply *r, char *words,
                                 size_t bytes) {
   *r = (reply){0};
   words[0] = '\0';
   if (c->child.pid == 0 && !start(c, words, bytes)) return KG_CHILD_ERROR;
   const double deadline = kg_child_clock() + seconds + (c->used ? 0 : START_SECONDS);
-  kg_child_result got = send_strings(&c->child, kind, string, count, deadline);
+  kg_child_result got = send_pieces(&c->child, kind, pieces, count, deadline);
   if (got == KG_CHILD_OK) got = receive_reply(&c->child, r, deadline);
   if (got != KG_CHILD_OK) {
     const int reason = errno;
@@ -193,12 +214,12 @@ static kg_child_result ask_once(kg_hip_compiler *c, uint32_t kind, const char *c
 
 /* A child that has served before may have died of something else than this request: a fresh one
 ** tells. */
-static kg_child_result ask(kg_hip_compiler *c, uint32_t kind, const char *const *string,
-                           uint32_t count, double seconds, reply *r, char *words, size_t bytes) {
+static kg_child_result ask(kg_hip_compiler *c, uint32_t kind, const piece *pieces, uint32_t count,
+                           double seconds, reply *r, char *words, size_t bytes) {
   const bool used = c->child.pid != 0 && c->used;
-  kg_child_result got = ask_once(c, kind, string, count, seconds, r, words, bytes);
+  kg_child_result got = ask_once(c, kind, pieces, count, seconds, r, words, bytes);
   if (got == KG_CHILD_ENDED && used)
-    got = ask_once(c, kind, string, count, seconds, r, words, bytes);
+    got = ask_once(c, kind, pieces, count, seconds, r, words, bytes);
   return got;
 }
 
@@ -310,6 +331,7 @@ void kg_hip_compiler_close(kg_hip_compiler *c) {
   free(c->root);
   free(c->library);
   free(c->library_option);
+  free(c->root_option);
   free(c->passed[0]);
   free(c->passed[1]);
   free(c->facts);
@@ -430,7 +452,7 @@ static kg_status judge(const kg_hip_compiler *c, const kg_source *source, const 
 
 kg_status kg_hip_compile(kg_hip_compiler *c, const kg_source *source, const char *target,
                          kg_blob *blob, char **log, kg_error *error) {
-  const char *string[KG_HIPRTC_MAX_STRINGS];
+  piece pieces[KG_HIPRTC_MAX_STRINGS];
   char arch[128], words[700];
   uint32_t options;
   reply r;
@@ -441,14 +463,14 @@ kg_status kg_hip_compile(kg_hip_compiler *c, const kg_source *source, const char
   if (status != KG_OK) return status;
 
   snprintf(arch, sizeof arch, "--offload-arch=%s", target);
-  string[0] = source->file;
-  string[1] = source->text;
-  for (uint32_t i = 0; i < options; i++) string[2 + i] = source->options[i];
-  string[2 + options] = arch;
+  pieces[0] = words_of(source->file);
+  pieces[1] = words_of(source->text);
+  for (uint32_t i = 0; i < options; i++) pieces[2 + i] = words_of(source->options[i]);
+  pieces[2 + options] = words_of(arch);
 
   pthread_mutex_lock(&c->lock);
   kg_child_result got =
-      ask(c, KG_HIPRTC_COMPILE, string, 3 + options, c->compile_seconds, &r, words, sizeof words);
+      ask(c, KG_HIPRTC_COMPILE, pieces, 3 + options, c->compile_seconds, &r, words, sizeof words);
   c->used = got == KG_CHILD_OK;
   pthread_mutex_unlock(&c->lock);
 
@@ -459,6 +481,34 @@ kg_status kg_hip_compile(kg_hip_compiler *c, const kg_source *source, const char
   }
   if (log != NULL) {
     *log = r.log;
+    r.log = NULL;
+  }
+  reply_free(&r);
+  return status;
+}
+
+kg_status kg_hip_disassemble(kg_hip_compiler *c, const char *target, const void *code,
+                             size_t code_bytes, char **listing, kg_error *error) {
+  const piece pieces[] = {words_of(target), {code, code_bytes}};
+  char words[700];
+  reply r;
+  *listing = NULL;
+  const kg_status known = kg_hip_compiler_check_target(c, target, error);
+  if (known != KG_OK) return known;
+  pthread_mutex_lock(&c->lock);
+  const kg_child_result got =
+      ask(c, KG_HIPRTC_DISASSEMBLE, pieces, 2, c->compile_seconds, &r, words, sizeof words);
+  c->used = got == KG_CHILD_OK;
+  pthread_mutex_unlock(&c->lock);
+  kg_status status = KG_OK;
+  if (got != KG_CHILD_OK)
+    status = kg_fail(error, KG_NO_COMPILER, "hipRTC %s broke off while reading code for %s: %s",
+                     c->version, target, got == KG_CHILD_TIMEOUT ? "it did not finish" : words);
+  else if (r.status != KG_HIPRTC_OK)
+    status =
+        kg_fail(error, KG_NO_COMPILER, "hipRTC %s has no disassembler for %s", c->version, target);
+  if (status == KG_OK) {
+    *listing = r.log;
     r.log = NULL;
   }
   reply_free(&r);

@@ -21,6 +21,7 @@ typedef struct kg_hip_choice {
 /* choice NULL: the system's newest.  The program that runs in the child is $KG_HIPRTC, else
 ** kg-hiprtc beside the running program, else in the folder that the library was built with
 ** (KG_LIBEXEC), else (or where $KG_HIPRTC is "none") the one that the library itself holds.
+** $KG_HIPRTC may be a script that ends with `exec kg-hiprtc "$@"`.
 ** $KG_HIPRTC_LIBRARY names the hipRTC library itself. KG_NO_COMPILER; the caller closes it. */
 kg_status kg_hip_compiler_open(const kg_hip_choice *choice, kg_hip_compiler **compiler,
                                kg_error *error);
@@ -43,5 +44,11 @@ kg_status kg_hip_compiler_check_target(const kg_hip_compiler *compiler, const ch
 ** could be started), KG_OUT_OF_MEMORY. */
 kg_status kg_hip_compile(kg_hip_compiler *compiler, const kg_source *source, const char *target,
                          kg_blob *blob, char **log, kg_error *error);
+
+/* Machine code as this release's own disassembler reads it, a line an instruction: its first byte's
+** number, how many bytes it has, its words ("?": no instruction, four bytes).  *listing is the
+** caller's to free.  KG_BAD_TARGET, KG_NO_COMPILER. */
+kg_status kg_hip_disassemble(kg_hip_compiler *compiler, const char *target, const void *code,
+                             size_t code_bytes, char **listing, kg_error *error);
 
 #endif

@@ -5,14 +5,22 @@
 **   kg-hiprtc --serve                      answers requests (hip_compile.c) on standard input
 **   kg-hiprtc TARGET [OPTION...] <text     code object to standard output, log to standard error
 **
-** --library=PATH and --generation=N, before these, choose the hipRTC library.  Exit: 0; 1 the
-** text does not compile; 2 usage; 3 no library. */
+** --library=PATH and --generation=N, before these, choose the hipRTC library; --root=FOLDER, first
+** of all, changes to that root directory (for a script that stands in this program's place, and
+** that no root directory could run).  Exit: 0; 1 the text does not compile; 2 usage; 3 no
+** library. */
 #include "devices/hiprtc_serve.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "platform.h"
+
+extern char **environ;
 
 static char *read_stream(FILE *f) {
   size_t len = 0, cap = 1 << 16;
@@ -77,8 +85,22 @@ static int compile_stdin(const kg_hiprtc_choice *choice, int argc, char **argv) 
   return status == KG_HIPRTC_NO_LIBRARY ? 3 : status == KG_HIPRTC_OK && written ? 0 : 1;
 }
 
+/* This program once more, with the libraries of that root directory. */
+static int run_in_root(const char *root, char **argv) {
+  const int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  if (self >= 0 && (chroot(root) == 0 || (kg_own_rights() && chroot(root) == 0)) && chdir("/") == 0)
+    kg_execute(self, argv[0], argv, environ);
+  perror(root);
+  return 3;
+}
+
 int main(int argc, char **argv) {
   kg_hiprtc_choice choice = {NULL, 0};
+  if (argc > 1 && strncmp(argv[1], "--root=", 7) == 0) {
+    const char *root = argv[1] + 7;
+    argv[1] = argv[0];
+    return run_in_root(root, argv + 1);
+  }
   int i = 1;
   for (; i < argc; i++) {
     if (strncmp(argv[i], "--library=", 10) == 0)
@@ -90,7 +112,10 @@ int main(int argc, char **argv) {
   }
   if (i == argc) return usage();
   if (strcmp(argv[i], "--list") == 0) return list(&choice);
-  if (strcmp(argv[i], "--serve") == 0) return kg_hiprtc_serve(STDIN_FILENO, STDOUT_FILENO, &choice);
+  if (strcmp(argv[i], "--serve") == 0) {
+    signal(SIGINT, SIG_IGN); /* of a terminal: whoever asks ends the exchange */
+    return kg_hiprtc_serve(STDIN_FILENO, STDOUT_FILENO, &choice);
+  }
   if (argv[i][0] == '-') return usage();
   return compile_stdin(&choice, argc - i, argv + i);
 }

@@ -232,6 +232,19 @@ typedef struct comgr_node {
 
 static const char *const features[] = {"sramecc", "xnack"};
 
+/* A library that has comgr's functions; NULL: none. */
+static void *find_comgr(const hiprtc *h) {
+  void (*count)(void);
+  void *handle = h->handle; /* its own dependency first: the very one that it compiles with */
+  for (size_t i = 0; !find_symbol(handle, "amd_comgr_get_isa_count", &count);) {
+    do {
+      if (i == sizeof comgr_names / sizeof *comgr_names) return NULL;
+      handle = dlopen(comgr_names[i++], RTLD_NOW | RTLD_LOCAL);
+    } while (handle == NULL);
+  }
+  return handle;
+}
+
 /* comgr speaks of `amdgcn-amd-amdhsa--gfx90a`; the part after `--` is the name that
 ** --offload-arch takes.  It gives metadata for a name with a feature only where the architecture
 ** has that feature; hipRTC dies on one that has not. (The node is left to the process's end: to
@@ -240,16 +253,11 @@ static void describe_targets(const hiprtc *h, text *out) {
   int (*count)(size_t *) = NULL;
   int (*name)(size_t, const char **) = NULL;
   int (*metadata)(const char *, comgr_node *) = NULL;
-  void *handle = h->handle; /* its own dependency first: the very one that it compiles with */
-  for (size_t i = 0; !find_symbol(handle, "amd_comgr_get_isa_count", &count); i++) {
-    do {
-      if (i == sizeof comgr_names / sizeof *comgr_names) return;
-      handle = dlopen(comgr_names[i], RTLD_NOW | RTLD_LOCAL);
-      if (handle == NULL) i++;
-    } while (handle == NULL);
-  }
+  void *handle = find_comgr(h);
   size_t n = 0;
-  if (!find_symbol(handle, "amd_comgr_get_isa_name", &name) || count(&n) != 0) return;
+  if (handle == NULL || !find_symbol(handle, "amd_comgr_get_isa_count", &count) ||
+      !find_symbol(handle, "amd_comgr_get_isa_name", &name) || count(&n) != 0)
+    return;
   if (!find_symbol(handle, "amd_comgr_get_isa_metadata", &metadata)) metadata = NULL;
   for (size_t i = 0; i < n; i++) {
     const char *isa;
@@ -345,17 +353,80 @@ uint32_t kg_hiprtc_compile_once(const kg_hiprtc_choice *choice, const char *name
   return compile(&h, name, source, options, option, log, code, code_bytes);
 }
 
+/* ---- the machine code again ------------------------------------------------------------------ */
+
+typedef struct disassembler {
+  int (*create)(const char *isa, uint64_t (*read)(uint64_t, char *, uint64_t, void *),
+                void (*instruction)(const char *, void *), void (*address)(uint64_t, void *),
+                comgr_node *info);
+  int (*next)(comgr_node info, uint64_t at, void *data, uint64_t *bytes);
+  int (*destroy)(comgr_node info);
+} disassembler;
+
+typedef struct listing {
+  const char *code;
+  uint64_t code_bytes;
+  char instruction[512];
+} listing;
+
+static uint64_t read_code(uint64_t from, char *to, uint64_t bytes, void *data) {
+  const listing *l = data;
+  if (from >= l->code_bytes) return 0;
+  if (bytes > l->code_bytes - from) bytes = l->code_bytes - from;
+  memcpy(to, l->code + from, (size_t)bytes);
+  return bytes;
+}
+
+static void take_instruction(const char *words, void *data) {
+  listing *l = data;
+  while (*words == ' ' || *words == '\t') words++;
+  snprintf(l->instruction, sizeof l->instruction, "%s", words);
+}
+
+/* Where a branch goes is in its instruction's words. */
+static void take_address(uint64_t address, void *data) { (void)address, (void)data; }
+
+/* What comgr does not know counts as four bytes, and the reading goes on behind them. */
+static uint32_t disassemble(const hiprtc *h, const char *target, const char *code,
+                            size_t code_bytes, char **log) {
+  disassembler d;
+  comgr_node info;
+  char isa[256];
+  text out = {0};
+  listing l = {code, code_bytes, ""};
+  void *handle = find_comgr(h);
+  snprintf(isa, sizeof isa, "amdgcn-amd-amdhsa--%.200s", target);
+  if (handle == NULL || !find_symbol(handle, "amd_comgr_create_disassembly_info", &d.create) ||
+      !find_symbol(handle, "amd_comgr_disassemble_instruction", &d.next) ||
+      !find_symbol(handle, "amd_comgr_destroy_disassembly_info", &d.destroy) ||
+      d.create(isa, read_code, take_instruction, take_address, &info) != 0)
+    return KG_HIPRTC_FAILED;
+  text_puts(&out, "");
+  for (uint64_t at = 0, bytes = 0; at < code_bytes; at += bytes) {
+    char line[600];
+    if (d.next(info, at, &l, &bytes) != 0 || bytes == 0) {
+      bytes = code_bytes - at < 4 ? code_bytes - at : 4;
+      snprintf(l.instruction, sizeof l.instruction, "?");
+    }
+    snprintf(line, sizeof line, "%llu %llu %s\n", (unsigned long long)at, (unsigned long long)bytes,
+             l.instruction);
+    text_puts(&out, line);
+  }
+  d.destroy(info);
+  *log = out.s;
+  return KG_HIPRTC_OK;
+}
+
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static char *read_string(int fd) {
-  uint64_t bytes;
-  if (!kg_read_all(fd, &bytes, sizeof bytes) || bytes > KG_HIPRTC_MAX_BYTES) return NULL;
-  char *s = malloc((size_t)bytes + 1);
-  if (s == NULL || !kg_read_all(fd, s, (size_t)bytes)) {
+static char *read_string(int fd, uint64_t *bytes) {
+  if (!kg_read_all(fd, bytes, sizeof *bytes) || *bytes > KG_HIPRTC_MAX_BYTES) return NULL;
+  char *s = malloc((size_t)*bytes + 1);
+  if (s == NULL || !kg_read_all(fd, s, (size_t)*bytes)) {
     free(s);
     return NULL;
   }
-  s[bytes] = '\0';
+  s[*bytes] = '\0';
   return s;
 }
 
@@ -367,7 +438,7 @@ static bool answer(int fd, uint32_t status, const char *log, const void *code, s
 }
 
 static bool serve_one(const hiprtc *h, const char *chosen, const kg_hiprtc_request *r,
-                      char **string, int out) {
+                      char **string, const uint64_t *bytes, int out) {
   char *log = NULL;
   void *code = NULL;
   size_t code_bytes = 0;
@@ -380,6 +451,8 @@ static bool serve_one(const hiprtc *h, const char *chosen, const kg_hiprtc_reque
     for (uint32_t i = 2; i < r->strings; i++) option[i - 2] = string[i];
     status =
         compile(h, string[0], string[1], (int)r->strings - 2, option, &log, &code, &code_bytes);
+  } else if (r->kind == KG_HIPRTC_DISASSEMBLE && r->strings == 2) {
+    status = disassemble(h, string[0], string[1], (size_t)bytes[1], &log);
   }
   bool sent = answer(out, status, log, code, code_bytes);
   free(log);
@@ -407,14 +480,16 @@ int kg_hiprtc_serve(int in, int out, const kg_hiprtc_choice *choice) {
   kg_hiprtc_request r;
   while (sane && kg_read_all(in, &r, sizeof r)) {
     char *string[KG_HIPRTC_MAX_STRINGS] = {NULL};
+    uint64_t bytes[KG_HIPRTC_MAX_STRINGS];
     sane = r.magic == KG_HIPRTC_MAGIC && r.strings <= KG_HIPRTC_MAX_STRINGS;
-    for (uint32_t i = 0; sane && i < r.strings; i++) sane = (string[i] = read_string(in)) != NULL;
+    for (uint32_t i = 0; sane && i < r.strings; i++)
+      sane = (string[i] = read_string(in, &bytes[i])) != NULL;
     if (!sane)
       answer(out, KG_HIPRTC_BAD_REQUEST, NULL, NULL, 0);
     else if (!found)
       sane = answer(out, KG_HIPRTC_NO_LIBRARY, why.s, NULL, 0);
     else
-      sane = serve_one(&h, choice->library, &r, string, out);
+      sane = serve_one(&h, choice->library, &r, string, bytes, out);
     for (uint32_t i = 0; i < KG_HIPRTC_MAX_STRINGS; i++) free(string[i]);
   }
   free(why.s);

@@ -6,7 +6,9 @@
 **
 ** A request is a kg_hiprtc_request, then `strings` times a u64 length and that many bytes (no
 ** NUL).  For COMPILE the strings are: the file's name, the text, then the options.  DESCRIBE has
-** none.  An answer is a kg_hiprtc_answer, then the log, then the code object.  Both ends are one
+** none.  DISASSEMBLE has the target and machine code; the log that it is answered with has a line
+** for each instruction: its first byte's number, how many it has, what it is ("?": no
+** instruction).  An answer is a kg_hiprtc_answer, then the log, then the code object.  Both ends are one
 ** machine's, so numbers are in its own byte order. */
 #ifndef KG_HIPRTC_SERVE_H
 #define KG_HIPRTC_SERVE_H
@@ -15,11 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KG_HIPRTC_MAGIC 0x3172474bu /* "KGr1"; a change of the words below changes the digit */
+#define KG_HIPRTC_MAGIC 0x3272474bu /* "KGr2"; a change of the words below changes the digit */
 #define KG_HIPRTC_MAX_STRINGS 256u
 #define KG_HIPRTC_MAX_BYTES ((uint64_t)256 << 20) /* of any one string, log or code object */
 
-enum { KG_HIPRTC_DESCRIBE = 1, KG_HIPRTC_COMPILE = 2 };
+enum { KG_HIPRTC_DESCRIBE = 1, KG_HIPRTC_COMPILE = 2, KG_HIPRTC_DISASSEMBLE = 3 };
 
 typedef struct kg_hiprtc_request {
   uint32_t magic, kind, strings, zero;

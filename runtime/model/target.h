@@ -8,7 +8,6 @@ typedef struct kg_target {
   const char *backend, *name;
   int wave;
   bool ledger;
-  const char *decoder;
   int waves, vgprs, unit, lds, simds; /* 0: not known */
 } kg_target;
 

@@ -12,7 +12,10 @@ return {
 
   reserved = { "hip_bfloat16", "__bf16", "_Float16", "hipLaunchKernel" },
 
-  spell = { wave_any = "__any", wave_all = "__all", INF = "__builtin_inff()", NOT_A_NUMBER = '__builtin_nanf("")' },
+  spell = {
+    wave_any = "__any", wave_all = "__all", INF = "__builtin_inff()", NOT_A_NUMBER = '__builtin_nanf("")',
+    sqrt = "kg_sqrt",
+  },
 
   text = {
     head = [[
@@ -60,7 +63,18 @@ return {
   },
 
   pieces = {
-    { "f16", "typedef _Float16 f16; // storage only" },
+    { "f16", [[
+struct f16 { // storage only; rounds to nearest even
+  _Float16 value;
+  f16() = default;
+  __device__ explicit f16(f32 x) {
+#ifndef KG_SIMT // on an AMD GPU, where f16(a * b) becomes fma(a, b, +0) and -0 is lost: this keeps a product a product
+    asm("" : "+v"(x));
+#endif
+    value = _Float16(x);
+  }
+  __device__ explicit operator f32() const { return f32(value); }
+};]] },
     { "bf16" },
     { "bits", "static inline __device__ u32 bits(f32 x) { return __builtin_bit_cast(u32, x); }" },
     { "f32_of_bits", "static inline __device__ f32 f32_of_bits(u32 b) { return __builtin_bit_cast(f32, b); }" },
@@ -69,14 +83,27 @@ return {
     { "f16_of_bits", "static inline __device__ f16 f16_of_bits(u16 b) { return __builtin_bit_cast(f16, b); }" },
     { "bf16_of_bits", "static inline __device__ bf16 bf16_of_bits(u16 b) { return __builtin_bit_cast(bf16, b); }" },
     { "kg_isnan" },
+    { "kg_sqrt", [[
+static inline __device__ f32 kg_sqrt(f32 x) { // correctly rounded
+#if __clang_major__ > 16
+  return sqrtf(x);
+#else // hipRTC 5.2, whose sqrtf is the instruction: it may be a neighbour of the root
+  const f32 large = x < 0x1p-96f ? x * 0x1p32f : x;
+  const f32 root = sqrtf(large), below = f32_of_bits(bits(root) - 1), above = f32_of_bits(bits(root) + 1);
+  const f32 low = __builtin_fmaf(-below, root, large) <= 0.0f ? below : root;
+  const f32 right = __builtin_fmaf(-above, root, large) > 0.0f ? above : low;
+  return large == 0.0f || large == ${INF} ? large : x < 0x1p-96f ? right * 0x1p-16f : right;
+#endif
+}]] },
+    { "kg_rsqrt" },
     { "kg_f32x4", "typedef f32 kg_f32x4 __attribute__((ext_vector_type(4)));" },
-    { "kg_f16x4", "typedef f16 kg_f16x4 __attribute__((ext_vector_type(4)));" },
+    { "kg_f16x4", "typedef _Float16 kg_f16x4 __attribute__((ext_vector_type(4)));" },
     { "kg_u16x4", "typedef u16 kg_u16x4 __attribute__((ext_vector_type(4)));" },
     { "kg_u32x4", "typedef u32 kg_u32x4 __attribute__((ext_vector_type(4)));" },
     { "load4(f32)" },
     { "store4(f16,f32x4)", [[
 static inline __device__ void store4(f16 *p, f32x4 v) {
-  *(kg_f16x4 *)p = kg_f16x4{f16(v.x), f16(v.y), f16(v.z), f16(v.w)};
+  *(kg_f16x4 *)p = kg_f16x4{f16(v.x).value, f16(v.y).value, f16(v.z).value, f16(v.w).value};
 }]] },
     { "store4(bf16,f32x4)" },
     { "shuffle_xor", [[

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -337,6 +338,34 @@ static void a_compiler_that_cannot_be_opened_says_why(void **state) {
   assert_int_equal(kg_hip_compiler_open(&nowhere, &compiler, &error), KG_NO_COMPILER);
   assert_string_equal(error.message, no_root);
   unsetenv("KG_HIPRTC");
+}
+
+/* A wrapper of one's own, which watches or limits the program: for a root directory too, where no
+** script could be run. */
+static void a_script_may_stand_in_the_program_s_place(void **state) {
+  (void)state;
+  char script[] = "/tmp/kgen-test-script-XXXXXX", *here = getcwd(NULL, 0);
+  const int file = mkstemp(script);
+  kg_hip_compiler *compiler = NULL;
+  kg_error error = {0};
+  assert_non_null(here);
+  assert_true(dprintf(file, "#!/bin/sh\nexec '%s/.build/kg-hiprtc' \"$@\"\n", here) > 0);
+  assert_int_equal(fchmod(file, 0700), 0);
+  close(file);
+  setenv("KG_HIPRTC", script, 1);
+  const kg_hip_choice choices[] = {{NULL, 0}, {"/", 0}};
+  for (int i = 0; i < 2; i++) {
+    const kg_status opened = kg_hip_compiler_open(&choices[i], &compiler, &error);
+    if (opened != KG_OK) print_message("%s\n", error.message);
+    if (opened !=
+        KG_OK) /* nothing else is wrong but what this machine has not, or does not allow */
+      assert_true(strstr(error.message, "there is no hipRTC") != NULL ||
+                  strstr(error.message, "not permitted") != NULL);
+    kg_hip_compiler_close(compiler);
+  }
+  unsetenv("KG_HIPRTC");
+  unlink(script);
+  free(here);
 }
 
 /* ---- the device, with the imaginary GPU and the real compiler -------------------------------- */
@@ -751,6 +780,7 @@ int main(void) {
       INNER(an_abort_of_hiprtc_is_an_error_with_its_last_words_and_the_next_text_compiles),
       INNER(the_environment_of_the_compiler_is_fixed),
       cmocka_unit_test(a_compiler_that_cannot_be_opened_says_why),
+      cmocka_unit_test(a_script_may_stand_in_the_program_s_place),
       DEVICE(an_open_device_says_what_it_is),
       DEVICE(a_library_of_rocm_5_is_read_in_its_own_layout),
       DEVICE(a_width_that_is_not_certain_is_zero),

@@ -240,27 +240,71 @@ static void loads_and_stores_are_as_wide_as_the_text_has_them(void **state) {
     for (int i = 0; i < 3; i++) {
       const kg_source source = {"copy", "copy", copies[i], "copy.hip", options, t == 0 ? 64 : 32};
       kg_blob blob = {0};
-      CodeFacts facts;
+      Code code;
       const char *why = NULL;
       if (kg_hip_compile(compiler, &source, targets[t], &blob, NULL, &error) != KG_OK)
         fail_msg("%s", error.message);
-      if (!code_facts(blob.bytes, blob.size, "copy", targets[t], &facts, &why)) fail_msg("%s", why);
+      CodeObject object = {blob.bytes, blob.size, "copy", targets[t]};
+      if (!code_read(a, &object, compiler, &code, &why)) fail_msg("%s", why);
+      const CodeFacts facts = code_facts(&code);
       assert_int_equal(facts.widest_load, bytes[i]);
       assert_int_equal(facts.widest_store, bytes[i]);
-      assert_true(facts.instructions > 3);
-      assert_true(facts.code_bytes >= (uint64_t)facts.instructions * 4);
-      assert_false(code_facts(blob.bytes, blob.size, "paste", targets[t], &facts, &why));
+      assert_true(code.count > 3);
+      uint64_t at = 0; /* the instructions cover it, and each is one */
+      for (int n = 0; n < code.count; n++) {
+        assert_int_equal(code.lines[n].at, at);
+        assert_string_not_equal(code.lines[n].words, "?");
+        at += code.lines[n].bytes;
+      }
+      assert_int_equal(at, code.bytes);
+      assert_int_equal(code.mode, 0xf0);
+      object.entry = "paste";
+      assert_false(code_read(a, &object, compiler, &code, &why));
       assert_string_equal(why, "it holds no function of that name");
       free(blob.bytes);
     }
   kg_hip_compiler_close(compiler);
 }
 
+/* Every row that is not known is one that nobody judges. */
+static void the_committed_ledger_knows_each_of_its_values(void **state) {
+  (void)state;
+  const char *why = NULL;
+  const Ledger *l = ledger_read(a, "generated/" LEDGER_FILE, &why);
+  assert_non_null(l);
+  assert_true(l->count > 0);
+  for (int i = 0; i < l->count; i++)
+    for (int c = 0; c < LEDGER_COLUMNS; c++)
+      if (l->rows[i].value[c] < 0 && c != LC_OCCUPANCY)
+        fail_msg("%s for %s: %s is not known", l->rows[i].instance, l->rows[i].target,
+                 ledger_column[c]);
+}
+
+/* Bytes that are no instruction are passed by, and the rest is read. */
+static void one_unknown_word_does_not_end_the_reading(void **state) {
+  (void)state;
+  static const uint32_t words[] = {0x7e000280, 0xffffffff, 0xbf810000}; /* v_mov, ?, s_endpgm */
+  kg_hip_compiler *compiler = NULL;
+  kg_error error = {0};
+  char *listing;
+  if (kg_hip_compiler_open(NULL, &compiler, &error) != KG_OK) {
+    print_message("skipped, it needs hipRTC: %s\n", error.message);
+    skip();
+  }
+  if (kg_hip_disassemble(compiler, "gfx90a", words, sizeof words, &listing, &error) != KG_OK)
+    fail_msg("%s", error.message);
+  assert_string_equal(listing, "0 4 v_mov_b32_e32 v0, 0\n4 4 ?\n8 4 s_endpgm\n");
+  free(listing);
+  assert_int_equal(kg_hip_disassemble(compiler, "gfx1", words, 4, &listing, &error), KG_BAD_TARGET);
+  kg_hip_compiler_close(compiler);
+}
+
 static void bytes_that_are_no_code_object_are_refused(void **state) {
   (void)state;
-  CodeFacts facts;
+  const CodeObject nothing = {"nothing", 7, "copy", "gfx90a"};
   const char *why = NULL;
-  assert_false(code_facts("nothing", 7, "copy", "gfx90a", &facts, &why));
+  Code code;
+  assert_false(code_read(a, &nothing, NULL, &code, &why));
   assert_string_equal(why, "it is no ELF file");
 }
 
@@ -276,6 +320,8 @@ int main(void) {
       cmocka_unit_test(no_text_of_the_library_asks_where_it_stands),
       cmocka_unit_test(a_row_over_its_kernel_s_budget_is_named),
       cmocka_unit_test(loads_and_stores_are_as_wide_as_the_text_has_them),
+      cmocka_unit_test(the_committed_ledger_knows_each_of_its_values),
+      cmocka_unit_test(one_unknown_word_does_not_end_the_reading),
       cmocka_unit_test(bytes_that_are_no_code_object_are_refused),
   };
   return cmocka_run_group_tests(tests, make_arena, free_arena);

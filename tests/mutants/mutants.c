@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const catcher_name[CATCHERS] = {"static", "compile", "run", "sanitize", "test"};
 
@@ -194,4 +195,16 @@ char *narrowed(const char *text, const Mutant *m) {
   }
   free(out);
   return NULL;
+}
+
+/* ---- what a check needs ---------------------------------------------------------------------- */
+
+const char *missing_root(const Mutant *m, const char *roots) {
+  static const char prefix[] = "hiprtc-";
+  if (m->catcher != COMPILE || strncmp(m->detail, prefix, sizeof prefix - 1) != 0) return NULL;
+  const char *generation = m->detail + sizeof prefix - 1;
+  char *root = format_text("%s/%s", roots, generation);
+  const bool there = access(root, X_OK) == 0;
+  free(root);
+  return there ? NULL : generation;
 }

@@ -44,6 +44,10 @@ char *plant(const Mutant *m, const char *text, const char **why);
 ** are not written out in this text.  The caller frees it. */
 char *narrowed(const char *text, const Mutant *m);
 
+/* The generation of hipRTC ("7.2") whose root directory the mutant's check needs, where that is not
+** in the folder of the roots; NULL: it is, or none is needed. */
+const char *missing_root(const Mutant *m, const char *roots);
+
 /* Says why, and ends the program. */
 _Noreturn void stop(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *format_text(const char *format, ...) __attribute__((format(printf, 1, 2)));

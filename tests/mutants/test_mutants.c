@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <glob.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mutants.c"
@@ -41,6 +42,24 @@ static void the_one_of_several_that_is_meant_is_replaced(void **state) {
   assert_string_equal(s, "a b a");
   free(s);
   assert_null(plant(&fourth, "a a a", &why));
+}
+
+static void a_mutant_of_a_hiprtc_that_is_not_here_is_left_out(void **state) {
+  (void)state;
+  char roots[] = "/tmp/kgen-test-roots-XXXXXX", detail[] = "hiprtc-7.2", system[] = "hiprtc";
+  const Mutant other = {.catcher = COMPILE, .detail = detail},
+               own = {.catcher = COMPILE, .detail = system},
+               test = {.catcher = TEST, .detail = detail};
+  assert_non_null(mkdtemp(roots));
+  assert_string_equal(missing_root(&other, roots), "7.2");
+  assert_null(missing_root(&own, roots));
+  assert_null(missing_root(&test, roots));
+  char *root = format_text("%s/7.2", roots);
+  assert_int_equal(mkdir(root, 0700), 0);
+  assert_null(missing_root(&other, roots));
+  rmdir(root);
+  rmdir(roots);
+  free(root);
 }
 
 static const char two_kernels[] =
@@ -126,6 +145,7 @@ int main(void) {
       cmocka_unit_test(a_text_that_is_there_once_is_replaced),
       cmocka_unit_test(a_text_that_is_absent_or_there_twice_is_refused),
       cmocka_unit_test(the_one_of_several_that_is_meant_is_replaced),
+      cmocka_unit_test(a_mutant_of_a_hiprtc_that_is_not_here_is_left_out),
       cmocka_unit_test(only_the_types_named_of_the_kernel_named_are_narrowed),
       cmocka_unit_test(all_types_are_narrowed_under_the_sanitizer),
       cmocka_unit_test(every_mutant_has_its_place_in_the_tree),

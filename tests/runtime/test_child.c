@@ -336,6 +336,35 @@ static void a_child_that_cannot_be_started_says_why_and_leaves_nothing(void **st
   assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
+/* What reads a script opens it by name, and a close-on-exec descriptor has none by then. */
+static void a_script_runs_in_a_root_that_can_name_it_and_another_is_said(void **state) {
+  (void)state;
+  char script[] = "/tmp/kgen-test-script-XXXXXX", root[] = "/tmp/kgen-test-root-XXXXXX";
+  static const char text[] = "#!/bin/sh\necho \"$1\"\n";
+  const int file = mkstemp(script);
+  assert_true(file >= 0 && write(file, text, sizeof text - 1) == sizeof text - 1);
+  assert_int_equal(fchmod(file, 0700), 0);
+  close(file);
+  assert_non_null(mkdtemp(root));
+  const char *const argv[] = {script, "said", NULL};
+  kg_child_program program = {.path = script, .argv = argv, .root = "/"};
+  const kg_child_limits limits = {.seconds = 60};
+  kg_child_outcome in, out;
+  const bool ran = kg_child_run(&program, "", 0, limits, &in);
+  program.root = root;
+  assert_false(kg_child_run(&program, "", 0, limits, &out));
+  unlink(script);
+  rmdir(root);
+  if (strstr(in.words, "root rights") == NULL) {
+    assert_true(ran);
+    assert_string_equal(in.out, "said\n");
+    assert_string_equal(out.words, "a script can be run only in a root directory that has /proc: "
+                                   "No such file or directory");
+  }
+  kg_child_outcome_free(&in);
+  kg_child_outcome_free(&out);
+}
+
 #define RUN(test) cmocka_unit_test_teardown(test, forget)
 
 int main(void) {
@@ -358,6 +387,7 @@ int main(void) {
       RUN(threads_run_programs_side_by_side),
       RUN(one_talks_with_a_child_until_it_is_ended),
       RUN(a_child_that_cannot_be_started_says_why_and_leaves_nothing),
+      RUN(a_script_runs_in_a_root_that_can_name_it_and_another_is_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
