@@ -43,7 +43,7 @@ static void read_require(Reader *r, Val v) {
         r->run->lost--;
       else
         diag_add(r->d, val_place(r, item), D_NOT_CONDITION, item.label, val_text(r, item),
-                 "== and ~= are not recorded; write dim.D:eq(1) or dim.D:ne(1)");
+                 "==, ~= and not are not recorded; write dim.D:eq(1), dim.D:ne(1), negate(a)");
       continue;
     }
     kg_expr e;

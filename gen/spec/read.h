@@ -4,6 +4,8 @@
 **   spec.c          spec_load: the run as a whole, and what concerns kernels beside each other
 **   source.c   the files: limits, text that is text, lines
 **   where.c    where in the file a field of a kernel's table stands
+**   scan.c     Lua's text as tokens, for these two
+**   dropped.c  what Lua would drop without a word
 **   sandbox.c  the Lua state: what a specification may call, and how long and how large it
 **                   may be
 **   run.c      where a run is, what it has used, a table's keys, words for messages
@@ -72,6 +74,13 @@ typedef struct SpecVariable {
   Place at;
 } SpecVariable;
 
+/* An operator's value, and whether anything took it. */
+typedef struct SpecMade {
+  const char *word;
+  Place at;
+  bool used;
+} SpecMade;
+
 /* `kernel "name"` before and after its table came. */
 typedef struct SpecHead {
   const char *name;
@@ -118,6 +127,8 @@ typedef struct SpecRun {
   SpecHead **heads;
   int variable_count, variable_room;
   SpecVariable *variables;
+  int made_count, made_room;
+  SpecMade *made;
   int place_count, place_room;
   Place *places; /* of recorded operators */
   int kernel_count, kernel_room;
@@ -144,7 +155,9 @@ typedef struct Key {
   size_t len;
 } Key;
 Key *spec_keys(SpecRun *run, int table, int *count, int *others);
-const char *spec_kind(lua_State *L, int at);     /* "a number", "nothing" */
+const char *spec_kind(lua_State *L, int at); /* "a number", "nothing" */
+/* Complains of values past the one that a word takes: there are `most` with what it is called on. */
+bool spec_one_value(lua_State *L, const char *word, int most);
 const char *spec_float_text(Arena *a, double x); /* 256.0 */
 /* "; did you mean 'x'?" or "" */
 const char *spec_suggest(Arena *a, const char *word, const char *const *names, int n);
@@ -175,6 +188,12 @@ const Where *spec_where(Arena *a, const SpecSource *source, int line, const char
 const Where *where_key(const Where *table, const char *key); /* NULL in, NULL out */
 const Where *where_item(const Where *table, int index);
 
+/* ---- dropped.c -------------------------------------------------------------------------- */
+
+/* Complains of what Lua would drop without a word: recorded values by and, or, not; keys that stand
+** twice.  The file is Lua. */
+void spec_dropped_check(SpecRun *run, const SpecSource *source);
+
 /* ---- sandbox.c -------------------------------------------------------------------------- */
 
 bool spec_sandbox_open(SpecRun *run);
@@ -189,8 +208,10 @@ bool spec_protected(SpecRun *run, lua_CFunction f, void *argument);
 /* An expression as recorded has no text, and may serve several kernels: a variable's number is into
 ** run->variables, and an operator's value is into run->places. */
 void spec_raw_open(SpecRun *run, int words); /* their words, into the table at that stack index */
-const kg_expr *spec_to_expr(lua_State *L, int at); /* as recorded; NULL: no expression */
-bool spec_is_poison(lua_State *L, int at);         /* a value that was complained of already */
+const kg_expr *spec_to_expr(lua_State *L, int at); /* as recorded, and used now; NULL: none */
+bool spec_is_expr(lua_State *L, int at);
+void spec_left_over(SpecRun *run);         /* complains of what no kernel uses, once all is read */
+bool spec_is_poison(lua_State *L, int at); /* a value that was complained of already */
 void spec_push_poison(lua_State *L);
 
 /* ---- words.c ---------------------------------------------------------------------------- */

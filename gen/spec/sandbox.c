@@ -149,6 +149,7 @@ static int include(lua_State *L) {
   SpecRun *run = spec_run(L);
   const Place at = spec_here(run);
   size_t len;
+  spec_one_value(L, "include", 1);
   lua_settop(L, 1);
   const char *given = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
   spec_push_poison(L); /* the result where it fails */
@@ -515,6 +516,7 @@ bool spec_sandbox_run(SpecRun *run, SpecSource *source) {
     lua_pop(L, 1);
     return false;
   }
+  spec_dropped_check(run, source);
   lua_getfield(L, LUA_REGISTRYINDEX, "kgen.environment");
   lua_setupvalue(L, -2, 1);
   source->loading = true;

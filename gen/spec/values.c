@@ -62,7 +62,7 @@ const char *val_text(const Reader *r, Val v) {
   }
   case LUA_TTABLE: return "a table";
   case LUA_TUSERDATA:
-    if (spec_to_expr(L, v.at)) return "an expression";
+    if (spec_is_expr(L, v.at)) return "an expression";
     if (spec_to_absent(L, v.at)) return "an absent port";
     return "a kernel";
   default: return arena_printf(r->a, "a %s", luaL_typename(L, v.at));
