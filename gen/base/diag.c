@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/foreign.h"
 #include "distance.h"
 
 typedef struct DiagRow {
@@ -154,7 +155,11 @@ int diag_find(const char *code) {
 const char *nearest_name(const char *word, const char *const *names, int n) {
   const size_t len = strlen(word);
   const char *near = NULL;
-  int least = KG_NAME_EDIT * (int)(len <= 3   ? 1
+  const ForeignWord *foreign = foreign_word(word);
+  for (int i = 0; foreign && i < n; i++)
+    if (foreign->ours && strcmp(names[i], foreign->ours) == 0) return names[i];
+  if (foreign) return NULL;
+  int least = KG_NAME_EDIT * (int)(len <= 4   ? 1
                                    : len <= 6 ? 2
                                               : len / 3) +
               1; /* more than a third changed is another word */

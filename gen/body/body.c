@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/plain.h"
+
 /* A body that was read: ports that agree share it. */
 typedef struct Read {
   const Kernel *k;
@@ -241,7 +243,7 @@ static Facts *make_facts(Check *c, Gathered *g, const kg_instance *instances, in
 
 static Facts *read_body(Check *c) {
   const char *why = NULL;
-  c->shown = file_read(c->run, c->path, &c->len, &why);
+  c->shown = text_read(c->run, c->path, &c->len, &why);
   if (!c->shown) {
     diag_add(c->d, (Place){c->path, 0, 0}, D_BODY_READ, why);
     return NULL;

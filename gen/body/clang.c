@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/foreign.h"
+
 enum { BRACKETS_MOST = 256 }; /* clang's own -fbracket-depth */
 
 /* ---- clang's text ---------------------------------------------------------------------------- */
@@ -76,6 +78,17 @@ static bool mixes_spaces(const char *s) {
 
 /* ---- the words that a body could have meant -------------------------------------------------- */
 
+/* A name behind a type's, or before a value: what is only used may be as unknown as the word. */
+static bool is_declared(const Check *c, int i) {
+  const Token *t = c->tokens;
+  if (t[i].kind != TOK_NAME) return false;
+  const int next = token_from(t, c->token_count, i + 1);
+  int before = i - 1;
+  while (before >= 0 && token_blank(&t[before])) before--;
+  return (before >= 0 && t[before].kind == TOK_NAME && !token_is(&t[before], "return")) ||
+         (next < c->token_count && token_is(&t[next], "="));
+}
+
 static const char *meant(Check *c, const char *word) {
   const Kernel *k = c->k;
   const int most = c->l->words.count + c->l->item_count + k->arg_count + k->dim_count +
@@ -90,7 +103,7 @@ static const char *meant(Check *c, const char *word) {
   for (int i = 0; i < c->l->words.count; i++) names[n++] = c->l->words.list[i].name;
   for (int i = 0; i < c->l->item_count; i++) names[n++] = c->l->items[i].name;
   for (int i = 0; i < c->token_count; i++)
-    if (c->tokens[i].kind == TOK_NAME)
+    if (is_declared(c, i))
       names[n++] = arena_strndup(c->a, c->tokens[i].s, (size_t)c->tokens[i].len);
   return nearest_name(word, names, n);
 }
@@ -104,10 +117,13 @@ static void unknown_word(Check *c, const Tree *t, unsigned at, const char *word)
     GROW(c->a, c->missing, c->missing_count, c->missing_room);
     c->missing[c->missing_count++] = word;
   }
+  const ForeignWord *foreign = foreign_word(word);
   FAULT(c, at, D_BODY_WORD, word, near ? arena_printf(c->a, "; did you mean '%s'?", near) : "");
   if (chunk && chunk->item >= 0)
     NOTE(c, "the library function %s needs it: give the kernel a constant %s",
          c->l->items[chunk->item].name, word);
+  else if (foreign && foreign->instead)
+    NOTE(c, "%s", foreign->instead);
   else if (!near)
     NOTE(c, "a body knows its types, constants, arguments, dims and scalars, and the words of "
             "portable.h and lib/");

@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 /* file: the one at hand, a base's too; its table is on the top of L's stack. */
 typedef struct Reader {
   Arena *a;
@@ -342,7 +344,7 @@ static void read_table(Arena *a, Diags *d, const char *folder, const char *stem,
   Reader r = {a, NULL, d, arena_printf(a, "%s/%s.lua", folder, stem)};
   const bool is_base = b->file_count > 0;
   size_t len;
-  const char *why, *text = file_read(a, r.file, &len, &why);
+  const char *why, *text = text_read(a, r.file, &len, &why);
   b->files[b->file_count++] = r.file;
   if (text == NULL)
     fault(&r, "cannot be read: %s", why);

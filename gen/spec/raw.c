@@ -13,6 +13,7 @@ static const char POISON[] = "unknown", EXPR[] = "expression";
 
 void spec_push_poison(lua_State *L) {
   luaL_checkstack(L, 2, NULL);
+  spec_run(L)->unknowns = true;
   lua_newuserdatauv(L, 0, 0);
   luaL_setmetatable(L, POISON);
 }
@@ -22,6 +23,12 @@ bool spec_is_poison(lua_State *L, int at) { return luaL_testudata(L, at, POISON)
 static int poison_any(lua_State *L) {
   spec_push_poison(L);
   return 1;
+}
+
+/* What a loop asks for its first values is there no loop: unknown ones would go on for ever. */
+static int poison_call(lua_State *L) {
+  if (lua_gettop(L) == 3 && lua_isnil(L, 3)) return 0;
+  return poison_any(L);
 }
 
 static int poison_index(lua_State *L) {
@@ -254,7 +261,7 @@ static int expr_index(lua_State *L) {
   int n = 0;
   for (int i = 0; i < KG_OPS; i++)
     if (kg_ops[i].said == KG_SAID_METHOD) names[n++] = kg_ops[i].word;
-  if (spec_utf8_bad(name, strlen(name)) < strlen(name)) name = "?";
+  if (utf8_bad(name, strlen(name)) < strlen(name)) name = "?";
   diag_add(run->d, spec_here(run), D_EXPR_METHOD, name, spec_suggest(run->a, name, names, n));
   return poison_index(L);
 }
@@ -290,12 +297,16 @@ static int variable_set(lua_State *L) {
 /* ---- the words ------------------------------------------------------------------------------- */
 
 static void open_poison(lua_State *L) {
-  static const char *const any[] = {"__call", "__concat", "__add", "__sub",  "__mul",  "__div",
-                                    "__mod",  "__pow",    "__unm", "__idiv", "__band", "__bor",
-                                    "__bxor", "__shl",    "__shr", "__bnot", "__len"};
-  static const luaL_Reg rest[] = {{"__index", poison_index}, {"__newindex", poison_nothing},
-                                  {"__lt", poison_false},    {"__le", poison_false},
-                                  {"__eq", poison_false},    {NULL, NULL}};
+  static const char *const any[] = {"__concat", "__add", "__sub",  "__mul",  "__div", "__mod",
+                                    "__pow",    "__unm", "__idiv", "__band", "__bor", "__bxor",
+                                    "__shl",    "__shr", "__bnot", "__len"};
+  static const luaL_Reg rest[] = {{"__index", poison_index},
+                                  {"__newindex", poison_nothing},
+                                  {"__lt", poison_false},
+                                  {"__le", poison_false},
+                                  {"__eq", poison_false},
+                                  {"__call", poison_call},
+                                  {NULL, NULL}};
   luaL_newmetatable(L, POISON);
   luaL_setfuncs(L, rest, 0);
   for (int i = 0; i < COUNT(any); i++) {

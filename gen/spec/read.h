@@ -31,6 +31,7 @@
 #include <lualib.h>
 #include <time.h>
 
+#include "base/plain.h"
 #include "spec/spec.h"
 
 enum {
@@ -119,6 +120,7 @@ typedef struct SpecRun {
   int64_t steps;
   int lost; /* comparisons that Lua made a plain boolean of, told of already */
   clock_t started;
+  bool unknowns; /* some value is unknown, and that was told of: it may keep a loop going */
   SpecStop stop;
   Place stop_at;
   int source_count, source_room;
@@ -166,11 +168,10 @@ const char *spec_suggest(Arena *a, const char *word, const char *const *names, i
 
 /* Reads path (shown in diagnostics as it is).  NULL: not fit to be run; said in d. */
 SpecSource *spec_source_read(SpecRun *run, const char *path);
-/* The first byte that is no UTF-8, or len. */
-size_t spec_utf8_bad(const char *s, size_t len);
 bool spec_is_identifier(const char *name);
 const char *spec_folder_of(Arena *a, const char *path); /* "" for a bare name */
 const char *spec_joined(Arena *a, const char *folder, const char *path);
+bool spec_lies_below(const char *real, const char *folder); /* real: without links */
 
 /* ---- where.c ---------------------------------------------------------------------------- */
 
@@ -232,7 +233,8 @@ typedef struct Reader {
   /* Some declaration failed, so that what needs all of them is not checked: types; dims,
   ** constants and scalars; shapes. */
   bool bad_types, bad_names, bad_shapes;
-  bool args_over; /* more inputs and outputs than a kernel has room for; told of */
+  bool bad_scalar[MAX_SCALARS]; /* its dtype; told of, so that no value of it is judged */
+  bool args_over;               /* more inputs and outputs than a kernel has room for; told of */
 } Reader;
 
 /* A value on Lua's stack, and how to speak of it. */
@@ -282,6 +284,9 @@ void spec_tolerance_read(Reader *r, Val v, Tolerance *out);
 void spec_trial_read(Reader *r, Val top);
 /* Whether a parameter may be called so; no symbol of the kernel is yet. */
 bool spec_name_free(Reader *r, Val v, const char *name);
+const char *spec_prefix_fault(const char *name); /* "begins with 'kg_'"; NULL: with nothing kept */
+/* Whether the kernel may be called as it is. */
+void spec_kernel_name_check(Reader *r, Val top);
 /* A path in the specification to a file, from the folder of the file that holds the kernel, or else
 ** from the specification's own folder, which includes are from too.  The result is from the latter.
 ** NULL: said in d. */

@@ -44,7 +44,7 @@ static int kernel(lua_State *L) {
   const char *name = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
   if (run->head_count >= SPEC_KERNELS)
     return luaL_error(L, "a specification has at most %d kernels", (int)SPEC_KERNELS);
-  if (!name || len == 0 || strlen(name) != len || spec_utf8_bad(name, len) < len ||
+  if (!name || len == 0 || strlen(name) != len || utf8_bad(name, len) < len ||
       len > SPEC_NAME_BYTES) {
     if (!spec_is_poison(L, 1))
       diag_add(run->d, at, D_WORD_ARGUMENT, "kernel",
