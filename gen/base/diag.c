@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/foreign.h"
+#include "base/plain.h"
 #include "distance.h"
 
 typedef struct DiagRow {
@@ -93,7 +94,9 @@ static void add_lines(Diags *d, const char *text) {
 
 void diag_source(Diags *d, const char *source_line, int col) {
   const size_t len = strcspn(source_line, "\r\n");
-  char *shown = arena_strndup(d->a, source_line, len);
+  char *shown = arena_strndup(d->a, source_line, len), *s = shown;
+  for (size_t at; plain_fault(d->a, s, strlen(s), &at); s += at + 1)
+    s[at] = '?'; /* nor may a message show in another order than it is written */
   add_lines(d, arena_printf(d->a, "  %s\n", shown));
   if (col < 1 || (size_t)col > len + 1) return;
   char *margin = arena_strndup(

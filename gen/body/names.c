@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/macros.h"
+
 /* ---- declared names -------------------------------------------------------------------------- */
 
 static const char *whose(Check *c, const char *name, bool in_body) {
@@ -14,6 +16,8 @@ static const char *whose(Check *c, const char *name, bool in_body) {
   if (strstr(name, "__") || (name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z'))
     return "kept for compilers";
   if (is_language_word(c->l, name, len)) return "a word of the kernel language";
+  const char *macro = macro_owner(name);
+  if (macro) return arena_printf(c->a, "a word of %s", macro);
   for (int i = 0; i < k->port_count; i++) {
     const Backend *b = k->ports[i].backend;
     for (int j = 0; j < b->reserved_count; j++)
