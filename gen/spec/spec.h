@@ -105,7 +105,7 @@ typedef struct KernelRoom {
   const char *dims[MAX_DIMS];
   kg_scalar_param scalars[MAX_SCALARS];
   kg_arg args[MAX_ARGS];
-  kg_expr require[MAX_REQUIRES + MAX_DIMS];
+  kg_expr require[MAX_REQUIRES + MAX_DIMS + 2 * MAX_SCALARS];
 } KernelRoom;
 
 /* The kg_kernel that the tables print and a launch takes, and beside it what only the generator
@@ -127,7 +127,7 @@ typedef struct Kernel {
   int arg_line[MAX_ARGS];
   ArgDomain domains[MAX_ARGS];              /* of inputs */
   ScalarDomain scalar_domains[MAX_SCALARS]; /* by scalar */
-  int stated_count; /* of require: what the author wrote; the dims' ranges follow */
+  int stated_count; /* of require: what the author wrote; declared ranges follow */
   kg_expr groups[3], threads[3];
   unsigned waves;
   int port_count;

@@ -102,6 +102,14 @@ bool val_string(Reader *r, Val v, const char *expected, const char **out) {
   if (!fault && bad < len)
     fault = arena_printf(r->a, "a byte that is not valid UTF-8 (0x%02x)",
                          (unsigned)(unsigned char)s[bad]);
+  for (size_t i = 0; i < len && !fault;
+       i++) /* it stands in C's comments, which are broken in lines */
+    if (s[i] == '\\' && (i + 1 == len || s[i + 1] == ' '))
+      fault = "a backslash at the end of a word";
+  if (!fault && strstr(s, "?"
+                          "?/"))
+    fault = "the trigraph ?"
+            "?/";
   size_t at;
   if (!fault)
     fault = plain_fault(r->a, s, len, &at); /* "\u{202E}" is plain only as it is written */

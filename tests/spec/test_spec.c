@@ -297,6 +297,10 @@ static void which_values_come_is_read(void **state) {
   assert_true(s[0].has_min && s[0].min == 1 && s[0].has_max && s[0].max == 4294967295.0);
   assert_true(!s[1].has_min && s[1].has_max && s[1].max == 2.5);
   assert_true(!s[2].has_min && !s[2].has_max);
+  assert_int_equal(k->require_count, k->stated_count + 3); /* a launch asks of dims and integers */
+  check_expr(k->require[k->stated_count], "D <= 65536");
+  check_expr(k->require[k->stated_count + 1], "n >= 1");
+  check_expr(k->require[k->stated_count + 2], "n <= 4294967295");
   buf_free(&b);
   unload(&l);
 }
