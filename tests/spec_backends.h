@@ -31,7 +31,7 @@ static const Backend spec_cuda = {
     .extension = "cu",
     .waves = 1,
     .order = 2,
-    .limits = {.shared = 49152, .groups = {2147483647, 65535, 65535}},
+    .limits = {.shared = 49152, .groups = {2147483647, 65535, 65535}, .axes = {1024, 1024, 64}},
     .reserved = cuda_reserved,
     .reserved_count = 2,
 };

@@ -258,11 +258,19 @@ static void check_sign(Check *c, const char *file, const Token *tokens, int coun
   for (size_t d = 0; next && d < sizeof digraphs / sizeof *digraphs; d++)
     if (token_is(t, digraphs[d].first) && *next->s == digraphs[d].next)
       refuse(c, file, tokens, t, digraphs[d].what, digraphs[d].instead);
+  if (strchr("\\$@`", *t->s))
+    refuse(c, file, tokens, t, arena_printf(c->a, "the character %c", *t->s),
+           "not every backend's compiler has it in a name");
+  const int solid = token_from(tokens, count, i + 1);
+  if (token_is(t, "[") && solid < count && token_is(&tokens[solid], "["))
+    refuse(c, file, tokens, t, "an attribute",
+           "leave it out: not every backend's compiler knows it");
   if (token_is(t, "?") && i + 2 < count && token_is(next, "?") && strchr("=/'()!<>-", *t[2].s))
     refuse(c, file, tokens, t, "a trigraph", "write the sign itself");
 }
 
-static void check_name(Check *c, const char *file, const Token *first, const Token *t) {
+static void check_name(Check *c, const char *file, const Token *first, const Token *t,
+                       const Token *next) {
   const char *name = arena_strndup(c->a, t->s, (size_t)t->len);
   for (size_t r = 0; r < sizeof refused / sizeof *refused; r++)
     if (strcmp(name, refused[r].word) == 0) {
@@ -275,6 +283,8 @@ static void check_name(Check *c, const char *file, const Token *first, const Tok
              "names are of ASCII letters, digits and underscores; a comment may hold any text");
       return;
     }
+  if (strncmp(name, "kg_", 3) == 0 && next && token_is(next, "::"))
+    refuse(c, file, first, t, arena_printf(c->a, "'%s'", name), "it is kgen's own");
   if (!strstr(name, "__") && !(name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z')) return;
   refuse(c, file, first, t, arena_printf(c->a, "'%s'", name),
          "names with two underscores, or one and a capital, are kept for compilers: not every "
@@ -295,7 +305,7 @@ void text_check_tokens(Check *c, const char *file, const Token *tokens, int coun
     if (t->kind == TOK_CHAR) refuse(c, file, tokens, t, "a character", "write its number");
     if (t->kind == TOK_NUMBER) check_number(c, file, tokens, t);
     if (t->kind == TOK_PUNCT) check_sign(c, file, tokens, count, i);
-    if (t->kind == TOK_NAME) check_name(c, file, tokens, t);
+    if (t->kind == TOK_NAME) check_name(c, file, tokens, t, i + 1 < count ? t + 1 : NULL);
     const bool open_comment = t->kind == TOK_COMMENT && t->s[1] == '*' &&
                               (t->len < 4 || strncmp(t->s + t->len - 2, "*/", 2) != 0);
     if (open_comment) FAULT_AT(c, token_place(file, tokens, t), D_BODY_UNCLOSED, "/*");

@@ -102,6 +102,13 @@ static bool threads_fit(Reader *r, Place at, const char *label, const Port *p,
     }
   }
   const bool fits = n[0] <= most && n[1] <= most && n[2] <= most && n[0] * n[1] * n[2] <= most;
+  for (int i = 0; i < 3 && fits; i++) {
+    if (b->limits.axes[i] == 0 || (uint64_t)n[i] <= b->limits.axes[i]) continue;
+    diag_add(r->d, at, D_INT_RANGE, arena_printf(r->a, "%s[%d] on %s", label, i + 1, b->title),
+             with_consts(r->a, k, values, arena_printf(r->a, "%lld", (long long)n[i])), "1",
+             arena_printf(r->a, "%llu", (unsigned long long)b->limits.axes[i]));
+    return false;
+  }
   if (fits) return true;
   const char *text[3], *product = "more than 2^63";
   for (int i = 0; i < 3; i++) text[i] = arena_printf(r->a, "%lld", (long long)n[i]);

@@ -237,7 +237,8 @@ typedef struct Backend {
   struct {
     uint32_t shared, threads, buffers;
     uint64_t groups[3];
-  } limits; /* 0: none */
+    uint64_t axes[3]; /* threads of a group on each axis */
+  } limits;           /* 0: none */
   const char **options;
   int option_count; /* for the run-time compiler */
   const char **reserved;
