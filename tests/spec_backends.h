@@ -17,7 +17,10 @@ static const Backend spec_metal = {
     .extension = "metal",
     .waves = 1,
     .order = 1,
-    .limits = {.shared = 32768, .threads = 1024, .buffers = 31},
+    .limits = {.shared = 32768,
+               .threads = 1024,
+               .buffers = 31,
+               .groups = {4294967295, 4294967295, 4294967295}},
     .reserved = metal_reserved,
     .reserved_count = 4,
 };
@@ -28,7 +31,7 @@ static const Backend spec_cuda = {
     .extension = "cu",
     .waves = 1,
     .order = 2,
-    .limits = {.shared = 49152},
+    .limits = {.shared = 49152, .groups = {2147483647, 65535, 65535}, .axes = {1024, 1024, 64}},
     .reserved = cuda_reserved,
     .reserved_count = 2,
 };
@@ -39,7 +42,7 @@ static const Backend spec_hip = {
     .extension = "hip",
     .waves = 3,
     .order = 3,
-    .limits = {.shared = 65536, .threads = 512},
+    .limits = {.shared = 65536, .threads = 512, .groups = {2147483647, 65535, 65535}},
     .reserved = hip_reserved,
     .reserved_count = 2,
 };

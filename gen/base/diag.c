@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/foreign.h"
+#include "base/plain.h"
 #include "distance.h"
 
 typedef struct DiagRow {
@@ -92,7 +94,9 @@ static void add_lines(Diags *d, const char *text) {
 
 void diag_source(Diags *d, const char *source_line, int col) {
   const size_t len = strcspn(source_line, "\r\n");
-  char *shown = arena_strndup(d->a, source_line, len);
+  char *shown = arena_strndup(d->a, source_line, len), *s = shown;
+  for (size_t at; plain_fault(d->a, s, strlen(s), &at); s += at + 1)
+    s[at] = '?'; /* nor may a message show in another order than it is written */
   add_lines(d, arena_printf(d->a, "  %s\n", shown));
   if (col < 1 || (size_t)col > len + 1) return;
   char *margin = arena_strndup(
@@ -154,7 +158,11 @@ int diag_find(const char *code) {
 const char *nearest_name(const char *word, const char *const *names, int n) {
   const size_t len = strlen(word);
   const char *near = NULL;
-  int least = KG_NAME_EDIT * (int)(len <= 3   ? 1
+  const ForeignWord *foreign = foreign_word(word);
+  for (int i = 0; foreign && i < n; i++)
+    if (foreign->ours && strcmp(names[i], foreign->ours) == 0) return names[i];
+  if (foreign) return NULL;
+  int least = KG_NAME_EDIT * (int)(len <= 4   ? 1
                                    : len <= 6 ? 2
                                               : len / 3) +
               1; /* more than a third changed is another word */

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/plain.h"
+
 /* A body that was read: ports that agree share it. */
 typedef struct Read {
   const Kernel *k;
@@ -87,6 +89,27 @@ static bool items_name(const Check *c, const char *word) {
   return false;
 }
 
+/* A library function of this body that comes to name THREADS, its mentions before it. */
+static bool counts_threads(const Check *c, const Token *t) {
+  if (!is_library_name(c->l, t->s, t->len)) return false;
+  bool *counts = arena_alloc(c->a, (size_t)c->l->item_count + 1);
+  for (int i = 0; i < c->item_count; i++) {
+    const Item *x = &c->l->items[c->items[i]];
+    for (int n = 0; n < x->token_count && !counts[c->items[i]]; n++)
+      counts[c->items[i]] = token_is(&x->tokens[n], "THREADS");
+    for (int n = 0; n < x->mention_count; n++)
+      counts[c->items[i]] = counts[c->items[i]] || counts[x->mentions[n]];
+    if (counts[c->items[i]] && token_is(t, x->name)) return true;
+  }
+  return false;
+}
+
+static bool uses_lanes(const Check *c, const Token *t) {
+  for (const Function *f = c->tree->functions; f; f = f->next)
+    if (f->lane_op && !f->is_body && token_is(t, f->name)) return true;
+  return false;
+}
+
 /* The library's group functions count on THREADS, its wave functions on whole waves. */
 static void check_threads(Check *c, const Variant *v) {
   variant_set(c, v);
@@ -94,14 +117,13 @@ static void check_threads(Check *c, const Variant *v) {
     if (strcmp(c->k->consts[i].name, "THREADS") != 0 || c->consts[i] == c->threads ||
         !items_name(c, "THREADS"))
       continue;
-    FAULT_AT(c, ((Place){c->k->file, c->k->line, 0}), D_THREADS_DIFFER, (long long)c->consts[i],
+    FAULT_AT(c, text_first(c, counts_threads), D_THREADS_DIFFER, (long long)c->consts[i],
              c->port->backend->title, (long long)c->threads);
     NOTE(c, "the library's group functions take THREADS for the group's size: launch.threads must "
             "multiply to it");
   }
   if (v->body->lane_op && c->threads % c->wave != 0) {
-    FAULT_AT(c, ((Place){c->k->file, c->k->line, 0}), D_THREADS_WAVE, (long long)c->threads,
-             c->wave);
+    FAULT_AT(c, text_first(c, uses_lanes), D_THREADS_WAVE, (long long)c->threads, c->wave);
     NOTE(c, "make the threads a multiple of %d, or give the kernel another wave", c->wave);
   }
 }
@@ -241,7 +263,7 @@ static Facts *make_facts(Check *c, Gathered *g, const kg_instance *instances, in
 
 static Facts *read_body(Check *c) {
   const char *why = NULL;
-  c->shown = file_read(c->run, c->path, &c->len, &why);
+  c->shown = text_read(c->run, c->path, &c->len, &why);
   if (!c->shown) {
     diag_add(c->d, (Place){c->path, 0, 0}, D_BODY_READ, why);
     return NULL;

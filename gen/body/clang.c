@@ -8,7 +8,13 @@
 
 #include <string.h>
 
-enum { BRACKETS_MOST = 256 }; /* clang's own -fbracket-depth */
+#include "base/foreign.h"
+
+enum {
+  BRACKETS_MOST = 256, /* clang's own -fbracket-depth */
+  OWN_NAMES = 2000,    /* of a body that a word is compared with */
+  STATEMENT_NAMES = 16 /* whose values are looked for */
+};
 
 /* ---- clang's text ---------------------------------------------------------------------------- */
 
@@ -74,7 +80,53 @@ static bool mixes_spaces(const char *s) {
   return strstr(s, "changes address space") != NULL || strstr(s, "address space mismatch") != NULL;
 }
 
+/* The address space that a type's text says, as clang or the body spells it; 0: none. */
+static int space_in(const char *s, const char *end) {
+  static const struct {
+    const char *word;
+    int space;
+  } words[] = {{"address_space(1)", 1}, {"GLOBAL", 1}, {"address_space(3)", 3}, {"LOCA", 3}};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    const char *at = strstr(s, words[i].word);
+    if (at && at < end) return words[i].space;
+  }
+  return 0;
+}
+
+/* What a message on a variable's first value says of the two address spaces. */
+typedef enum Spaces { SPACES_ALIKE, SPACES_MIXED, SPACE_UNSAID } Spaces;
+
+static Spaces spaces_of(const Tree *t, const char *s, unsigned at) {
+  if (!starts(s, "cannot initialize a variable of type '") &&
+      !starts(s, "binding reference of type '"))
+    return SPACES_ALIKE;
+  const char *to = strchr(s, '\'') + 1, *end = strchr(to, '\''), *of = end ? end + 1 : to;
+  const int own = space_in(to, of), others = space_in(of, of + strlen(of));
+  if (own == others) return SPACES_ALIKE;
+  if (own != 0) return SPACES_MIXED;
+  while (at > 0 && !strchr(";{}(", t->text.s[at - 1])) at--; /* PRIVATE leaves no trace in a type */
+  at += (unsigned)strspn(t->text.s + at, " \n\t");
+  return starts(t->text.s + at, "PRIVATE") ? SPACES_MIXED : SPACE_UNSAID;
+}
+
+static const char *name_at(Check *c, const Tree *t, unsigned at) {
+  const char *s = t->text.s + at;
+  return arena_strndup(
+      c->a, s, strspn(s, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"));
+}
+
 /* ---- the words that a body could have meant -------------------------------------------------- */
+
+/* A name behind a type's, or before a value: what is only used may be as unknown as the word. */
+static bool is_declared(const Check *c, int i) {
+  const Token *t = c->tokens;
+  if (t[i].kind != TOK_NAME) return false;
+  const int next = token_from(t, c->token_count, i + 1);
+  int before = i - 1;
+  while (before >= 0 && token_blank(&t[before])) before--;
+  return (before >= 0 && t[before].kind == TOK_NAME && !token_is(&t[before], "return")) ||
+         (next < c->token_count && token_is(&t[next], "="));
+}
 
 static const char *meant(Check *c, const char *word) {
   const Kernel *k = c->k;
@@ -89,8 +141,8 @@ static const char *meant(Check *c, const char *word) {
   for (int i = 0; i < k->const_count; i++) names[n++] = k->consts[i].name;
   for (int i = 0; i < c->l->words.count; i++) names[n++] = c->l->words.list[i].name;
   for (int i = 0; i < c->l->item_count; i++) names[n++] = c->l->items[i].name;
-  for (int i = 0; i < c->token_count; i++)
-    if (c->tokens[i].kind == TOK_NAME)
+  for (int i = 0, own = 0; i < c->token_count && own < OWN_NAMES; i++)
+    if (is_declared(c, i) && ++own)
       names[n++] = arena_strndup(c->a, c->tokens[i].s, (size_t)c->tokens[i].len);
   return nearest_name(word, names, n);
 }
@@ -104,10 +156,13 @@ static void unknown_word(Check *c, const Tree *t, unsigned at, const char *word)
     GROW(c->a, c->missing, c->missing_count, c->missing_room);
     c->missing[c->missing_count++] = word;
   }
+  const ForeignWord *foreign = foreign_word(word);
   FAULT(c, at, D_BODY_WORD, word, near ? arena_printf(c->a, "; did you mean '%s'?", near) : "");
   if (chunk && chunk->item >= 0)
     NOTE(c, "the library function %s needs it: give the kernel a constant %s",
          c->l->items[chunk->item].name, word);
+  else if (foreign && foreign->instead)
+    NOTE(c, "%s", foreign->instead);
   else if (!near)
     NOTE(c, "a body knows its types, constants, arguments, dims and scalars, and the words of "
             "portable.h and lib/");
@@ -125,12 +180,12 @@ static const char *input_of(const Kernel *k, const Token *t) {
 ** named there was made of. */
 static const char *input_at(Check *c, size_t at) {
   const Token *t = c->tokens;
-  int i = 0;
+  int i = 0, names = 0;
   while (i < c->token_count && (size_t)(t[i].s - t[0].s) < at) i++;
   for (; i < c->token_count && !token_is(&t[i], ";"); i++) {
     const char *input = input_of(c->k, &t[i]);
     if (input) return input;
-    if (t[i].kind != TOK_NAME) continue;
+    if (t[i].kind != TOK_NAME || ++names > STATEMENT_NAMES) continue;
     for (int j = 0; j + 2 < c->token_count; j++) {
       if (t[j].kind != TOK_NAME || t[j].len != t[i].len ||
           memcmp(t[j].s, t[i].s, (size_t)t[i].len) != 0)
@@ -194,12 +249,17 @@ static void pass_on(Check *c, Tree *t, CXDiagnostic d, const char *text, unsigne
   const char *input = (write || is_write(text)) && chunk && chunk->item == -1
                           ? input_at(c, from - chunk->start)
                           : NULL;
+  const Spaces spaces = spaces_of(t, text, at);
   if (starts(text, "use of undeclared identifier") || starts(text, "unknown type name") ||
       starts(text, "no template named")) {
     unknown_word(c, t, at, quoted(c->a, text));
   } else if (starts(text, "bracket nesting level exceeded")) {
     FAULT(c, at, D_BODY_DEEP, BRACKETS_MOST);
-  } else if (mix || mixes_spaces(text)) {
+  } else if (spaces == SPACE_UNSAID) {
+    FAULT(c, at, D_POINTER_SPACE, starts(text, "binding") ? "reference" : "pointer",
+          name_at(c, t, at));
+    NOTE(c, "write GLOBAL, LOCAL or PRIVATE before the type: Metal does not guess where memory is");
+  } else if (mix || spaces == SPACES_MIXED || mixes_spaces(text)) {
     FAULT(c, at, D_BODY_SPACE, cleaned(c->a, text));
     if (candidate) NOTE(c, "%s", candidate);
     NOTE(c, "GLOBAL and LOCAL memory are apart on Metal: copy the values, or give the pointer the "
@@ -220,7 +280,7 @@ static void pass_on(Check *c, Tree *t, CXDiagnostic d, const char *text, unsigne
 static int go_through(Check *c, Tree *t, bool errors) {
   int given = 0;
   const unsigned count = clang_getNumDiagnostics(t->unit);
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count && !faults_over(c); i++) {
     CXDiagnostic d = clang_getDiagnostic(t->unit, i);
     const enum CXDiagnosticSeverity severity = clang_getDiagnosticSeverity(d);
     const bool is_error = severity >= CXDiagnostic_Error;

@@ -4,18 +4,26 @@
 
 #include <string.h>
 
+/* Of one body: a file of another language has a fault a word. */
+enum { FAULTS_MOST = 200 };
+
 /* Steps down that a check takes; each is some frames of the stack, together well below 1 KiB. */
 enum { DOWN_MOST = 2000 };
 
 /* What leaves a body unread or unfollowed cannot be answered: nobody knows what else is in it. */
 static bool is_answerable(DiagCode code) {
   return code != D_BODY_CRASH && code != D_BODY_CLANG && code != D_BODY_DEEP &&
-         code != D_CALLS_DEEP && code != D_BODY_STEPS;
+         code != D_CALLS_DEEP && code != D_BODY_STEPS && code != D_BODY_UNCLOSED &&
+         code != D_BODY_FAULTS;
 }
+
+bool faults_over(const Check *c) { return c->faults > FAULTS_MOST; }
 
 bool fault_begin_at(Check *c, Place at, DiagCode code) {
   c->live = false;
   c->choice = NULL;
+  if (c->faults == FAULTS_MOST) diag_add(c->d, (Place){c->path, 0, 0}, D_BODY_FAULTS, FAULTS_MOST);
+  if (c->faults >= FAULTS_MOST) return c->faults++, false;
   for (int i = 0; i < c->k->allow_count; i++)
     if (is_answerable(code) && diag_find(c->k->allow[i].code) == (int)code) return false;
   for (int i = 0; i < c->seen_count; i++) {

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 static int newlines(const Token *t) {
   int n = 0;
   for (int i = 0; i < t->len; i++) n += t->s[i] == '\n';
@@ -140,7 +142,7 @@ static void find_mentions(Language *l) {
 static bool source_read(Language *l, Source *s, const char *path, Diags *d) {
   const char *why = NULL;
   s->file = path;
-  s->text = file_read(l->a, path, &s->len, &why);
+  s->text = text_read(l->a, path, &s->len, &why);
   if (!s->text) {
     diag_add(d, (Place){path, 0, 0}, D_BODY_READ, why);
     return false;

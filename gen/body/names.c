@@ -4,7 +4,18 @@
 
 #include <string.h>
 
+#include "base/macros.h"
+
 /* ---- declared names -------------------------------------------------------------------------- */
+
+/* C++20 has them: some backend's compiler may be there already. */
+static bool is_later_keyword(const char *name) {
+  static const char *const words[] = {"char8_t", "co_await",  "co_return", "co_yield",
+                                      "concept", "consteval", "constinit", "requires"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(words[i], name) == 0) return true;
+  return false;
+}
 
 static const char *whose(Check *c, const char *name, bool in_body) {
   const Kernel *k = c->k;
@@ -14,6 +25,9 @@ static const char *whose(Check *c, const char *name, bool in_body) {
   if (strstr(name, "__") || (name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z'))
     return "kept for compilers";
   if (is_language_word(c->l, name, len)) return "a word of the kernel language";
+  if (is_later_keyword(name)) return "a reserved word of C++20";
+  const char *macro = macro_owner(name);
+  if (macro) return arena_printf(c->a, "a word of %s", macro);
   for (int i = 0; i < k->port_count; i++) {
     const Backend *b = k->ports[i].backend;
     for (int j = 0; j < b->reserved_count; j++)

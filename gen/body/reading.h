@@ -211,6 +211,7 @@ typedef struct Check {
 ** specification allows it. */
 bool fault_begin(Check *c, unsigned at, DiagCode code, Place *place);
 bool fault_begin_at(Check *c, Place place, DiagCode code);
+bool faults_over(const Check *c);              /* there are so many that no more are told */
 bool fault_given(const Check *c, Place place); /* any, at this very place */
 /* Goes down one step into what a body nests (an expression, a block, what a variable is made of,
 ** a call): false, with the fault at n given, when that is deeper than the stack may be taken to
@@ -245,6 +246,8 @@ bool text_check(Check *c);
 void text_check_tokens(Check *c, const char *file, const Token *tokens, int count);
 char *text_mark_local(Check *c, const char *file, const char *text, size_t len, const Token *tokens,
                       int count);
+/* Where the body first names what is asked for; the kernel's own place where it does not. */
+Place text_first(const Check *c, bool (*is_it)(const Check *c, const Token *t));
 /* Column, from 1, of a byte of text. */
 int text_column(const char *text, const char *s);
 const char *text_line(const char *text, size_t offset); /* where its line starts */

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/plain.h"
+
 static int next_solid(const Token *t, int count, int i) {
   for (i++; i < count && (t[i].kind == TOK_SPACE || t[i].kind == TOK_COMMENT); i++) {}
   return i;
@@ -76,6 +78,12 @@ static const struct Refused {
     {"simd_sum", "a word of one backend", "write wave_sum(x)"},
     {"LOCAD", "LOCAD", "it is kgen's own; write LOCAL"},
 };
+
+static Place byte_place(const char *file, const char *text, size_t at) {
+  int line = 1;
+  for (size_t i = 0; i < at; i++) line += text[i] == '\n';
+  return (Place){file, line, text_column(text, text + at)};
+}
 
 static Place token_place(const char *file, const Token *first, const Token *t) {
   const char *s = t->s;
@@ -198,42 +206,162 @@ static void check_nesting(Check *c, const char *file, const Token *tokens, int c
   }
 }
 
+/* ---- characters ------------------------------------------------------------------------------ */
+
+/* `??/` at a line's end and a backslash there join it to the next one, in comments too, so that what
+** reads as code is none, or the other way round. */
+static const char *joined(const char *s, const char *end) {
+  const bool backslash = *s == '\\', trigraph = end - s > 2 && strncmp(s,
+                                                                       "?"
+                                                                       "?/",
+                                                                       3) == 0;
+  if (!backslash && !trigraph) return NULL;
+  const char *after = s + (backslash ? 1 : 3);
+  while (after < end && (*after == ' ' || *after == '\t')) after++;
+  return after == end || *after == '\n' ? "a line that is joined to the next one" : NULL;
+}
+
+/* False: told of a character that makes a text read otherwise than it looks. */
+static bool check_characters(Check *c, const char *file, const char *text, size_t len, int line) {
+  size_t at = 0;
+  const char *fault = plain_fault(c->a, text, len, &at), *instead = "take it out",
+             *which = fault ? strstr(fault, ", which ") : NULL;
+  if (which) {
+    instead = arena_printf(c->a, "it %s: take it out", which + strlen(", which "));
+    fault = arena_strndup(c->a, fault, (size_t)(which - fault));
+  }
+  for (size_t i = 0; i < len && !fault; i++)
+    if ((fault = joined(text + i, text + len)) != NULL) at = i, instead = "write it on one line";
+  if (!fault) return true;
+  Place place = byte_place(file, text, at);
+  place.line += line - 1;
+  FAULT_AT(c, place, D_BODY_REFUSED, fault);
+  NOTE(c, "%s", instead);
+  return false;
+}
+
+/* ---- signs and names that only some compilers know ------------------------------------------- */
+
+static const struct {
+  const char *first, next; /* a token, and what the one right behind it begins with */
+  const char *what, *instead;
+} digraphs[] = {
+    {"%", '>', "the digraph %>", "write }, or a space between % and >"},
+    {"<", '%', "the digraph <%", "write {"},
+    {"<", ':', "the digraph <:", "write [, or a space between < and ::"},
+    {":", '>', "the digraph :>", "write ]"},
+    {"%", ':', "the digraph %:", "it is a #, and there are no directives"},
+};
+
+static void check_sign(Check *c, const char *file, const Token *tokens, int count, int i) {
+  const Token *t = &tokens[i], *next = i + 1 < count ? t + 1 : NULL;
+  for (size_t d = 0; next && d < sizeof digraphs / sizeof *digraphs; d++)
+    if (token_is(t, digraphs[d].first) && *next->s == digraphs[d].next)
+      refuse(c, file, tokens, t, digraphs[d].what, digraphs[d].instead);
+  if (strchr("\\$@`", *t->s))
+    refuse(c, file, tokens, t, arena_printf(c->a, "the character %c", *t->s),
+           "not every backend's compiler has it in a name");
+  const int solid = token_from(tokens, count, i + 1);
+  if (token_is(t, "[") && solid < count && token_is(&tokens[solid], "["))
+    refuse(c, file, tokens, t, "an attribute",
+           "leave it out: not every backend's compiler knows it");
+  if (token_is(t, "?") && i + 2 < count && token_is(next, "?") && strchr("=/'()!<>-", *t[2].s))
+    refuse(c, file, tokens, t, "a trigraph", "write the sign itself");
+}
+
+static void check_name(Check *c, const char *file, const Token *first, const Token *t,
+                       const Token *next) {
+  const char *name = arena_strndup(c->a, t->s, (size_t)t->len);
+  for (size_t r = 0; r < sizeof refused / sizeof *refused; r++)
+    if (strcmp(name, refused[r].word) == 0) {
+      refuse(c, file, first, t, refused[r].what, refused[r].instead);
+      return;
+    }
+  for (const char *s = name; *s; s++)
+    if ((unsigned char)*s >= 0x80) {
+      refuse(c, file, first, t, arena_printf(c->a, "the name '%s'", name),
+             "names are of ASCII letters, digits and underscores; a comment may hold any text");
+      return;
+    }
+  if (strncmp(name, "kg_", 3) == 0 && next && token_is(next, "::"))
+    refuse(c, file, first, t, arena_printf(c->a, "'%s'", name), "it is kgen's own");
+  if (!strstr(name, "__") && !(name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z')) return;
+  refuse(c, file, first, t, arena_printf(c->a, "'%s'", name),
+         "names with two underscores, or one and a capital, are kept for compilers: not every "
+         "backend's has it");
+}
+
 /* ---- all tokens ------------------------------------------------------------------------------ */
 
 void text_check_tokens(Check *c, const char *file, const Token *tokens, int count) {
-  for (int i = 0; i < count; i++) {
+  if (count == 0) return;
+  const size_t len = (size_t)(tokens[count - 1].s + tokens[count - 1].len - tokens[0].s);
+  if (!check_characters(c, file, tokens[0].s, len, tokens[0].line)) return;
+  for (int i = 0; i < count && !faults_over(c); i++) {
     const Token *t = &tokens[i];
     if (t->kind == TOK_DIRECTIVE) check_directive(c, file, tokens, t);
     if (t->kind == TOK_STRING)
       refuse(c, file, tokens, t, "a string", "a kernel has no use for text");
     if (t->kind == TOK_CHAR) refuse(c, file, tokens, t, "a character", "write its number");
     if (t->kind == TOK_NUMBER) check_number(c, file, tokens, t);
-    if (t->kind == TOK_NAME)
-      for (size_t r = 0; r < sizeof refused / sizeof *refused; r++)
-        if (token_is(t, refused[r].word))
-          refuse(c, file, tokens, t, refused[r].what, refused[r].instead);
+    if (t->kind == TOK_PUNCT) check_sign(c, file, tokens, count, i);
+    if (t->kind == TOK_NAME) check_name(c, file, tokens, t, i + 1 < count ? t + 1 : NULL);
+    const bool open_comment = t->kind == TOK_COMMENT && t->s[1] == '*' &&
+                              (t->len < 4 || strncmp(t->s + t->len - 2, "*/", 2) != 0);
+    if (open_comment) FAULT_AT(c, token_place(file, tokens, t), D_BODY_UNCLOSED, "/*");
   }
   check_nesting(c, file, tokens, count);
 }
 
-bool text_check(Check *c) {
-  const int before = c->faults;
-  for (int i = 0; i < c->token_count; i++)
-    if (memchr(c->tokens[i].s, 0, (size_t)c->tokens[i].len)) {
-      FAULT_AT(c, token_place(c->path, c->tokens, &c->tokens[i]), D_BODY_REFUSED, "a NUL byte");
-      return false;
-    }
-  text_check_tokens(c, c->path, c->tokens, c->token_count);
-  int depth = 0;
+/* The body's own brackets: false, and told of, where one is not closed or closes nothing. */
+static bool check_brackets(Check *c) {
+  static const char openers[] = "([{", closers[] = ")]}";
+  const Token **open = NULL;
+  int depth = 0, room = 0;
   for (int i = 0; i < c->token_count; i++) {
-    if (token_is(&c->tokens[i], "{")) depth++;
-    if (token_is(&c->tokens[i], "}") && --depth < 0) {
-      FAULT_AT(c, token_place(c->path, c->tokens, &c->tokens[i]), D_BODY_BRACE, "}");
-      NOTE(c, "a body is the inside of a function: the braces around it are not written");
+    const Token *t = &c->tokens[i];
+    if (t->kind != TOK_PUNCT || t->len != 1) continue;
+    const char *close = strchr(closers, *t->s);
+    if (strchr(openers, *t->s)) {
+      GROW(c->a, open, depth, room);
+      open[depth++] = t;
+    } else if (close && depth > 0 && *open[depth - 1]->s == openers[close - closers]) {
+      depth--;
+    } else if (close && depth == 0) {
+      FAULT_AT(c, token_place(c->path, c->tokens, t), D_BODY_BRACE,
+               arena_strndup(c->a, t->s, (size_t)t->len));
+      if (*t->s == '}')
+        NOTE(c, "a body is the inside of a function: the braces around it are not written");
       return false;
+    } else if (close) {
+      break;
     }
   }
-  return c->faults == before;
+  if (depth == 0) return true;
+  FAULT_AT(c, token_place(c->path, c->tokens, open[depth - 1]), D_BODY_UNCLOSED,
+           arena_strndup(c->a, open[depth - 1]->s, 1));
+  return false;
+}
+
+/* Some of what follows, and of what clang does, grows with the square of a body. */
+enum { BODY_KIB = 4096 };
+
+bool text_check(Check *c) {
+  const int before = c->faults;
+  if (c->len > (size_t)BODY_KIB * 1024) {
+    FAULT_AT(c, ((Place){c->path, 0, 0}), D_BODY_READ,
+             arena_printf(c->a, "larger than %d KiB", (int)BODY_KIB));
+    return false;
+  }
+  text_check_tokens(c, c->path, c->tokens, c->token_count);
+  return c->faults == before && check_brackets(c);
+}
+
+Place text_first(const Check *c, bool (*is_it)(const Check *c, const Token *t)) {
+  for (int i = 0; i < c->token_count; i++)
+    if (c->tokens[i].kind == TOK_NAME && is_it(c, &c->tokens[i]))
+      return token_place(c->path, c->tokens, &c->tokens[i]);
+  return (Place){c->k->file, c->k->line, 0};
 }
 
 /* ---- LOCAL arrays ---------------------------------------------------------------------------- */
@@ -256,6 +384,7 @@ static bool is_array(const Token *t, int count, int at) {
   if (!token_is(&t[at], "[")) return false;
   int depth = 0;
   for (; at < count; at = token_from(t, count, at + 1)) {
+    if (token_is(&t[at], "LOCAL") || (depth > 0 && token_is(&t[at], ";"))) return false;
     if (token_is(&t[at], "["))
       depth++;
     else if (token_is(&t[at], "]"))
@@ -269,7 +398,7 @@ static bool is_array(const Token *t, int count, int at) {
 char *text_mark_local(Check *c, const char *file, const char *text, size_t len, const Token *tokens,
                       int count) {
   char *marked = arena_strndup(c->a, text, len);
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count && !faults_over(c); i++) {
     int after = 0;
     if (tokens[i].kind != TOK_NAME || !token_is(&tokens[i], "LOCAL")) continue;
     const int name = local_name(tokens, count, i, &after);

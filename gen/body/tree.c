@@ -518,6 +518,7 @@ static const char *const arguments[] = {
     "-Wshorten-64-to-32",
     "-Wfloat-conversion",
     "-Wconditional-uninitialized",
+    "-Wpre-c++17-compat", /* Metal is C++14 */
     "-Wno-tautological-compare",
     "-Wno-unused-function",
     "-Wno-unused-const-variable",

@@ -109,10 +109,25 @@ static const Kernel *kernel_of(const Library *l, const Output *o, const Port **p
   return NULL;
 }
 
+static int line_count(const Question *q, const char *path) {
+  size_t len;
+  const char *why = NULL, *text = file_read(q->a, path, &len, &why);
+  int n = 0;
+  for (size_t i = 0; text && i < len; i++) n += text[i] == '\n' || i + 1 == len;
+  return n;
+}
+
+/* A line that has its origin in a file: what stands behind a mark's last line, as the brace that
+** closes an entry does, is the backend's own. */
+static bool has_origin(const Question *q, const Line *line) {
+  return line->file && line->line <= line_count(q, mark_path(q, line->file));
+}
+
 /* Each line of the other outputs that has the same origin; `except` may be NULL. */
 static int print_places(const Question *q, const char *path, int line, const Kernel *kernel,
                         const Output *except) {
   int found = 0;
+  if (line > line_count(q, path)) return 0;
   for (int i = 0; i < q->l->output_count; i++) {
     const Output *o = &q->l->outputs[i];
     const Port *port;
@@ -177,7 +192,8 @@ static int explain_output(const Question *q, const Output *o) {
            q->l->spec->file);
     return EXIT_FINE;
   }
-  if (at->file) {
+  const bool origin = has_origin(q, at);
+  if (origin) {
     printf("comes from:\n");
     print_source_line(q, mark_path(q, at->file), at->line);
   } else {
@@ -185,7 +201,7 @@ static int explain_output(const Question *q, const Output *o) {
     print_heading(lines, q->line - 1);
   }
   printf("of the kernel %s:\n  %s:%d\n", k->name, k->file, k->line);
-  if (at->file) print_places(q, mark_path(q, at->file), at->line, k, o);
+  if (origin) print_places(q, mark_path(q, at->file), at->line, k, o);
   return EXIT_FINE;
 }
 

@@ -52,7 +52,7 @@ static const char entry_text[] =
     "  wave = any,                                -- the widths that the body is right for: any, "
     "32 or 64\n"
     "  ports = { $P }, -- or: NAME = absent \"why this backend has none\"\n"
-    "  numerics = { accumulate = f32, tolerance = { f32 = 1e-6, f16 = 1e-3, bf16 = 8e-3 } },\n"
+    "  numerics = { accumulate = f32, tolerance = { f32 = 1e-6, f16 = 1e-4, bf16 = 8e-4 } },\n"
     "  fallback = \"multiply by the scale\",        -- what a refused caller should do\n"
     "  body = \"$N.kc\",\n"
     "  reference = \"$N.ref.c\",\n"

@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 /* file: the one at hand, a base's too; its table is on the top of L's stack. */
 typedef struct Reader {
   Arena *a;
@@ -217,17 +219,23 @@ static void pairs_field(Reader *r, const char *name, Pair **pairs, int *count) {
   }
 }
 
+/* One number an axis; none where the field is not there. */
+static void axes_field(Reader *r, const char *name, uint64_t out[3]) {
+  if (!table_field(r, name, "a list of 3, one an axis")) return;
+  for (int i = 0; i < 3; i++, lua_pop(r->L, 1)) {
+    lua_rawgeti(r->L, -1, i + 1);
+    out[i] = (uint64_t)lua_tointeger(r->L, -1);
+  }
+  lua_pop(r->L, 1);
+}
+
 static void read_limits(Reader *r, Backend *b) {
   if (lua_getfield(r->L, -1, "limits") == LUA_TTABLE) {
     b->limits.shared = (uint32_t)count_field(r, "shared");
     b->limits.threads = (uint32_t)count_field(r, "threads");
     b->limits.buffers = (uint32_t)count_field(r, "buffers");
-    if (lua_getfield(r->L, -1, "groups") == LUA_TTABLE)
-      for (int i = 0; i < 3; i++, lua_pop(r->L, 1)) {
-        lua_rawgeti(r->L, -1, i + 1);
-        b->limits.groups[i] = (uint64_t)lua_tointeger(r->L, -1);
-      }
-    lua_pop(r->L, 1);
+    axes_field(r, "groups", b->limits.groups);
+    axes_field(r, "axes", b->limits.axes);
   } else {
     fault(r, "field 'limits' must be a table");
   }
@@ -342,7 +350,7 @@ static void read_table(Arena *a, Diags *d, const char *folder, const char *stem,
   Reader r = {a, NULL, d, arena_printf(a, "%s/%s.lua", folder, stem)};
   const bool is_base = b->file_count > 0;
   size_t len;
-  const char *why, *text = file_read(a, r.file, &len, &why);
+  const char *why, *text = text_read(a, r.file, &len, &why);
   b->files[b->file_count++] = r.file;
   if (text == NULL)
     fault(&r, "cannot be read: %s", why);

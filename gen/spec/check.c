@@ -1,6 +1,7 @@
 /* check.c: what must hold between the parts of a kernel, and between kernels.  See read.h. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "spec/read.h"
 
@@ -101,6 +102,13 @@ static bool threads_fit(Reader *r, Place at, const char *label, const Port *p,
     }
   }
   const bool fits = n[0] <= most && n[1] <= most && n[2] <= most && n[0] * n[1] * n[2] <= most;
+  for (int i = 0; i < 3 && fits; i++) {
+    if (b->limits.axes[i] == 0 || (uint64_t)n[i] <= b->limits.axes[i]) continue;
+    diag_add(r->d, at, D_INT_RANGE, arena_printf(r->a, "%s[%d] on %s", label, i + 1, b->title),
+             with_consts(r->a, k, values, arena_printf(r->a, "%lld", (long long)n[i])), "1",
+             arena_printf(r->a, "%llu", (unsigned long long)b->limits.axes[i]));
+    return false;
+  }
   if (fits) return true;
   const char *text[3], *product = "more than 2^63";
   for (int i = 0; i < 3; i++) text[i] = arena_printf(r->a, "%lld", (long long)n[i]);
@@ -160,6 +168,64 @@ static void check_threads(Reader *r, Val top) {
   }
 }
 
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static bool is_division(const kg_step *s) {
+  return s->op == KG_OP_DIV || s->op == KG_OP_MOD || s->op == KG_OP_CEIL_DIV;
+}
+
+/* By what comes to zero whatever the dims and scalars are.  A `when` computes both of its values. */
+static bool divides_by_zero(const Kernel *k, const kg_expr *e, const int64_t *values) {
+  for (int i = 1; i < e->count; i++) {
+    int64_t x;
+    if (!is_division(&e->steps[i])) continue;
+    const int start = kg_expr_operand(e->steps, i - 1);
+    const kg_expr by = {e->text, i - start, e->steps + start};
+    if (first_no_const(k, &by) < 0 && expr_eval(&by, values, &x) && x == 0) return true;
+  }
+  return false;
+}
+
+/* One axis under one choice of constants; false: told of a fault. */
+static bool groups_fit(Reader *r, Place place, const char *label, const Port *p, int axis,
+                       const int64_t *values) {
+  const Kernel *k = r->k;
+  const kg_expr *e = &k->groups[axis];
+  const uint64_t most = p->backend->limits.groups[axis];
+  int64_t n;
+  if (divides_by_zero(k, e, values)) {
+    diag_add(r->d, place, D_EXPR_FAILS, label, e->text,
+             with_consts(r->a, k, values, "it divides by zero"));
+    return false;
+  }
+  if (first_no_const(k, e) >= 0 || !expr_eval(e, values, &n)) return true;
+  const char *number = arena_printf(r->a, "%lld", (long long)n);
+  if (n >= 0 && (most == 0 || (uint64_t)n <= most)) return true;
+  diag_add(r->d, place, D_INT_RANGE, arena_printf(r->a, "%s on %s", label, p->backend->title),
+           expr_is_int(e, n) ? number : with_consts(r->a, k, values, number), "0",
+           arena_printf(r->a, "%llu", (unsigned long long)(most ? most : INT64_MAX)));
+  return false;
+}
+
+static void check_groups(Reader *r, Val top) {
+  const Kernel *k = r->k;
+  const Where *groups = where_key(where_key(top.where, "launch"), "groups");
+  const int64_t choices = consts_whole(k) ? count_choices(k) : 0;
+  for (int axis = 0; axis < 3 && k->groups[0].count; axis++) {
+    const Where *w = where_item(groups, axis + 1);
+    const Place at = {k->file, w ? w->line : groups ? groups->line : top.line, 0};
+    const char *label = arena_printf(r->a, "%s: launch.groups[%d]", top.label, axis + 1);
+    for (int i = 0; i < k->port_count; i++) {
+      bool fine = !k->ports[i].absent;
+      for (int64_t n = 0; fine && n < choices && n < SPEC_INSTANCES; n++) {
+        int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = {0};
+        choose(k, &k->ports[i], n, values);
+        fine = groups_fit(r, at, label, &k->ports[i], axis, values);
+      }
+    }
+  }
+}
+
 /* ---- counts ---------------------------------------------------------------------------------- */
 
 static void check_buffers(Reader *r, Val top) {
@@ -193,6 +259,7 @@ void spec_kernel_check(Reader *r, Val top) {
   check_instances(r, top);
   check_buffers(r, top);
   check_threads(r, top);
+  check_groups(r, top);
   if (!r->bad_names && !r->bad_shapes) check_dims(r, top);
 }
 
@@ -253,6 +320,23 @@ static int by_name(const void *x, const void *y) {
   return d ? d : p->rank - q->rank;
 }
 
+static int by_folded_name(const void *x, const void *y) {
+  const Ranked *p = x, *q = y;
+  const int d = strcasecmp(p->k->name, q->k->name);
+  return d ? d : p->rank - q->rank;
+}
+
+/* Names that a file system which is blind to case takes for one. */
+static void check_alike(SpecRun *run, Ranked *sorted, int n) {
+  qsort(sorted, (size_t)n, sizeof *sorted, by_folded_name);
+  for (int i = 1; i < n; i++) {
+    const Kernel *k = sorted[i].k, *first = sorted[i - 1].k;
+    if (strcasecmp(k->name, first->name) == 0 && strcmp(k->name, first->name) != 0)
+      diag_add(run->d, (Place){k->file, k->line, 0}, D_KERNEL_ALIKE, k->name, first->name,
+               first->file, first->line);
+  }
+}
+
 static bool names_whole(const Kernel *k) {
   const double n = count_instances(k);
   return n >= 1 && n <= (double)SPEC_INSTANCES;
@@ -308,4 +392,5 @@ void spec_kernels_check(SpecRun *run) {
                  k->line);
     }
   }
+  check_alike(run, sorted, n);
 }

@@ -210,6 +210,7 @@ static void read_scalars(Reader *r, Val list) {
     }
     const Val value = val_item(r, entry, 2);
     const kg_dtype dtype = val_dtype(r, value);
+    r->bad_scalar[k->scalar_count] = dtype == KG_DTYPES || !kg_dtype_info(dtype)->c_type;
     if (dtype < KG_DTYPES && !kg_dtype_info(dtype)->c_type)
       diag_add(r->d, val_place(r, value), D_SCALAR_DTYPE, entry.label, kg_dtype_name(dtype));
     else if (dtype < KG_DTYPES)
@@ -379,8 +380,7 @@ void spec_kernel_read(SpecRun *run, const SpecHead *head, int table) {
   const Where *where =
       head->source ? spec_where(run->scratch, head->source, head->at.line, head->name) : NULL;
   const Val top = {lua_absindex(run->L, table), k->name, where, k->line};
-  if (!spec_is_identifier(k->name))
-    diag_add(r->d, val_place(r, top), D_NAME_BAD, "kernel", k->name);
+  spec_kernel_name_check(r, top);
   val_fields(r, top, top_fields, COUNT(top_fields));
   const int base = lua_gettop(run->L);
   read_texts(r, top);

@@ -6,6 +6,7 @@
 ** checks of bodies, of backends' tables, tests) asks here. */
 #include <string.h>
 
+#include "base/plain.h"
 #include "tables/tables.h"
 
 const char *const index_word[INDEX_WORDS] = {
@@ -155,7 +156,7 @@ void words_load(Arena *a, Words *w, const char *templates, Diags *d) {
   const char *why, *file = arena_printf(a, "%s/language/portable.h", templates);
   size_t len;
   int count;
-  const char *text = file_read(a, file, &len, &why);
+  const char *text = text_read(a, file, &len, &why);
   *w = (Words){.file = file};
   if (!text)
     diag_add(d, (Place){file, 0, 0}, D_BODY_READ, why);

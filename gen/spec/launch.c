@@ -43,7 +43,7 @@ static void read_require(Reader *r, Val v) {
         r->run->lost--;
       else
         diag_add(r->d, val_place(r, item), D_NOT_CONDITION, item.label, val_text(r, item),
-                 "== and ~= are not recorded; write dim.D:eq(1) or dim.D:ne(1)");
+                 "==, ~= and not are not recorded; write dim.D:eq(1), dim.D:ne(1), negate(a)");
       continue;
     }
     kg_expr e;
@@ -56,13 +56,25 @@ static void read_require(Reader *r, Val v) {
   }
 }
 
-/* What a launch must satisfy beside: the ranges of the dims that are declared. */
+static void require_end(Arena *a, Kernel *k, int scalar, kg_op op, double end) {
+  const kg_expr range[2] = {expr_var(a, &k->model, KG_SCALAR, scalar), expr_int(a, (int64_t)end)};
+  k->room->require[k->require_count++] = expr_of(a, &k->model, op, range);
+}
+
+/* What a launch must satisfy beside: the ranges of the dims and of the whole scalars that are
+** declared. */
 static void require_ranges(Arena *a, Kernel *k) {
   k->stated_count = k->require_count;
   for (int i = 0; i < k->dim_count; i++) {
     if (k->dim_max[i] >= UINT32_MAX) continue; /* every dim fits a u32 anyway */
     const kg_expr range[2] = {expr_var(a, &k->model, KG_DIM, i), expr_int(a, k->dim_max[i])};
     k->room->require[k->require_count++] = expr_of(a, &k->model, KG_OP_LE, range);
+  }
+  for (int i = 0; i < k->scalar_count; i++) {
+    const ScalarDomain *d = &k->scalar_domains[i];
+    if (k->scalars[i].dtype == KG_F32) continue; /* no expression has one */
+    if (d->has_min) require_end(a, k, i, KG_OP_GE, d->min);
+    if (d->has_max) require_end(a, k, i, KG_OP_LE, d->max);
   }
 }
 

@@ -3,9 +3,12 @@
 ** A parameter's name stands in three generated texts at once, so it must be free in all of them,
 ** whichever backend a port is made for. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
+#include "base/macros.h"
 #include "spec/read.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -112,7 +115,7 @@ static bool is_among(const char *s, const char *const *words, size_t n) {
   return false;
 }
 
-static const char *prefix_fault(const char *name) {
+const char *spec_prefix_fault(const char *name) {
   if (strcmp(name, "kg") == 0) return "is the library's own prefix";
   if (strncmp(name, "kg_", 3) == 0) return "begins with 'kg_'";
   if (strncmp(name, "KG_", 3) == 0) return "begins with 'KG_'";
@@ -130,7 +133,8 @@ static const Backend *who_reserves(const SpecRun *run, const char *name) {
 
 /* True: the name is a word that no text could use. */
 static bool is_taken_word(Reader *r, Place at, const char *label, const char *name) {
-  const char *prefix = prefix_fault(name);
+  const char *prefix = spec_prefix_fault(name);
+  const char *macro = macro_owner(name);
   const Backend *b = who_reserves(r->run, name);
   const kg_dtype dtype = kg_dtype_find(name);
   if (words_find(r->run->words, name, (int)strlen(name)) ||
@@ -140,6 +144,8 @@ static bool is_taken_word(Reader *r, Place at, const char *label, const char *na
     diag_add(r->d, at, D_NAME_RESERVED, label, name, "C or C++");
   else if (b)
     diag_add(r->d, at, D_NAME_RESERVED, label, name, b->title);
+  else if (macro)
+    diag_add(r->d, at, D_NAME_RESERVED, label, name, macro);
   else if (prefix)
     diag_add(r->d, at, D_NAME_PREFIX, label, name, prefix);
   else
@@ -168,6 +174,27 @@ bool spec_name_free(Reader *r, Val v, const char *name) {
   return false;
 }
 
+/* On Windows no file can be called so, whatever its ending. */
+static bool is_device(const char *name) {
+  static const char *const devices[] = {"aux", "con", "nul", "prn"};
+  for (size_t i = 0; i < COUNT(devices); i++)
+    if (strcasecmp(name, devices[i]) == 0) return true;
+  const bool numbered = strncasecmp(name, "com", 3) == 0 || strncasecmp(name, "lpt", 3) == 0;
+  return numbered && isdigit((unsigned char)name[3]) && name[4] == 0;
+}
+
+/* A kernel's name is part of names only, but for its files. */
+void spec_kernel_name_check(Reader *r, Val top) {
+  const char *name = r->k->name, *prefix = spec_prefix_fault(name);
+  const Place at = val_place(r, top);
+  if (!spec_is_identifier(name))
+    diag_add(r->d, at, D_NAME_BAD, "kernel", name);
+  else if (prefix)
+    diag_add(r->d, at, D_NAME_PREFIX, "kernel", name, prefix);
+  else if (is_device(name))
+    diag_add(r->d, at, D_NAME_RESERVED, "kernel", name, "Windows: no file can be called so there");
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static const char *path_fault(const char *path) {
@@ -187,6 +214,13 @@ static const char *kernel_folder(const Reader *r) {
   return own + (*own == '/');
 }
 
+static bool is_inside(const char *path, const char *folder) {
+  char *real = realpath(path, NULL);
+  const bool inside = real && spec_lies_below(real, folder);
+  free(real);
+  return inside;
+}
+
 const char *spec_path_find(Reader *r, Val v, const char *path) {
   const char *fault = path_fault(path), *beside = kernel_folder(r);
   if (fault) {
@@ -198,9 +232,11 @@ const char *spec_path_find(Reader *r, Val v, const char *path) {
     struct stat st;
     const char *opened = spec_joined(r->a, r->k->folder, tries[i]);
     if (stat(opened, &st) == 0) {
-      if (S_ISREG(st.st_mode)) return tries[i];
+      if (S_ISREG(st.st_mode) && is_inside(opened, r->k->folder)) return tries[i];
       diag_add(r->d, val_place(r, v), D_PATH, v.label, path,
-               S_ISDIR(st.st_mode) ? "is a directory" : "is no regular file");
+               S_ISDIR(st.st_mode)   ? "is a directory"
+               : S_ISREG(st.st_mode) ? "leads out of it by a symbolic link"
+                                     : "is no regular file");
       return NULL;
     }
     looked = arena_printf(r->a, "%s%s%s", looked, *looked ? " and " : "", opened);

@@ -13,6 +13,7 @@ static const char POISON[] = "unknown", EXPR[] = "expression";
 
 void spec_push_poison(lua_State *L) {
   luaL_checkstack(L, 2, NULL);
+  spec_run(L)->unknowns = true;
   lua_newuserdatauv(L, 0, 0);
   luaL_setmetatable(L, POISON);
 }
@@ -22,6 +23,12 @@ bool spec_is_poison(lua_State *L, int at) { return luaL_testudata(L, at, POISON)
 static int poison_any(lua_State *L) {
   spec_push_poison(L);
   return 1;
+}
+
+/* What a loop asks for its first values is there no loop: unknown ones would go on for ever. */
+static int poison_call(lua_State *L) {
+  if (lua_gettop(L) == 3 && lua_isnil(L, 3)) return 0;
+  return poison_any(L);
 }
 
 static int poison_index(lua_State *L) {
@@ -44,7 +51,25 @@ static int poison_nothing(lua_State *L) {
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
-const kg_expr *spec_to_expr(lua_State *L, int at) { return luaL_testudata(L, at, EXPR); }
+/* made: its number among run->made; -1: a variable alone, which may be left over. */
+typedef struct Recorded {
+  kg_expr e;
+  int made;
+} Recorded;
+
+/* What takes an expression makes use of it. */
+const kg_expr *spec_to_expr(lua_State *L, int at) {
+  const Recorded *box = luaL_testudata(L, at, EXPR);
+  if (box && box->made >= 0) spec_run(L)->made[box->made].used = true;
+  return box ? &box->e : NULL;
+}
+
+bool spec_is_expr(lua_State *L, int at) { return luaL_testudata(L, at, EXPR) != NULL; }
+
+void spec_left_over(SpecRun *run) {
+  for (int i = 0; i < run->made_count; i++)
+    if (!run->made[i].used) diag_add(run->d, run->made[i].at, D_EXPR_LEFT_OVER, run->made[i].word);
+}
 
 /* Room for an expression of so many steps. */
 static kg_step *new_steps(SpecRun *run, int count) {
@@ -63,15 +88,21 @@ static int64_t place_here(SpecRun *run) {
   return run->place_count - 1;
 }
 
-static int push_steps(lua_State *L, const kg_step *steps, int count) {
+static int push_steps(lua_State *L, const kg_step *steps, int count, const char *word) {
   SpecRun *run = spec_run(L);
   if (kg_expr_depth(steps, count) > KG_EXPR_DEPTH) {
     diag_add(run->d, spec_here(run), D_EXPR_DEEP, (int)KG_EXPR_DEPTH);
     spec_push_poison(L);
     return 1;
   }
-  kg_expr *box = lua_newuserdatauv(L, sizeof *box, 0);
-  *box = (kg_expr){NULL, count, steps};
+  int made = -1;
+  if (word) {
+    spec_charge(run, sizeof *run->made);
+    GROW(run->a, run->made, run->made_count, run->made_room);
+    run->made[made = run->made_count++] = (SpecMade){word, spec_here(run), false};
+  }
+  Recorded *box = lua_newuserdatauv(L, sizeof *box, 0);
+  *box = (Recorded){{NULL, count, steps}, made};
   luaL_setmetatable(L, EXPR);
   return 1;
 }
@@ -119,7 +150,7 @@ static int record(lua_State *L, kg_op op, const kg_expr *of, int n) {
     to += of[i].count;
     if (i == takes - 1 || (i >= takes && times > 1)) *to++ = step;
   }
-  return push_steps(L, steps, (int)count);
+  return push_steps(L, steps, (int)count, kg_ops[op].word);
 }
 
 /* What Lua does with two values: recorded where an operator is said by that sign, else refused, as
@@ -159,6 +190,14 @@ static kg_op said(kg_op_said how, const char *word) {
 /* Upvalue: operator. */
 static int record_binary(lua_State *L) {
   const kg_op op = (kg_op)lua_tointeger(L, lua_upvalueindex(1));
+  const int extra = lua_gettop(L) - 2; /* a sign has no more than two */
+  if (extra > 0) {
+    SpecRun *run = spec_run(L);
+    diag_add(run->d, spec_here(run), D_WORD_ARGUMENT, arena_printf(run->a, "'%s'", kg_ops[op].word),
+             arena_printf(run->a, "%d operands in its parentheses", extra + 1), "1");
+    spec_push_poison(L);
+    return 1;
+  }
   kg_expr of[2];
   const bool a = operand(L, 1, kg_ops[op].word, &of[0]), b = operand(L, 2, kg_ops[op].word, &of[1]);
   if (a && b) return record(L, op, of, 2);
@@ -205,7 +244,7 @@ static int record_function(lua_State *L) {
     spec_push_poison(L);
     return 1;
   }
-  return n < f->takes ? push_steps(L, of[0].steps, of[0].count) : record(L, op, of, n);
+  return n < f->takes ? push_steps(L, of[0].steps, of[0].count, f->word) : record(L, op, of, n);
 }
 
 /* dim.D:ge(1): the method by its name. */
@@ -222,7 +261,7 @@ static int expr_index(lua_State *L) {
   int n = 0;
   for (int i = 0; i < KG_OPS; i++)
     if (kg_ops[i].said == KG_SAID_METHOD) names[n++] = kg_ops[i].word;
-  if (spec_utf8_bad(name, strlen(name)) < strlen(name)) name = "?";
+  if (utf8_bad(name, strlen(name)) < strlen(name)) name = "?";
   diag_add(run->d, spec_here(run), D_EXPR_METHOD, name, spec_suggest(run->a, name, names, n));
   return poison_index(L);
 }
@@ -245,7 +284,7 @@ static int variable(lua_State *L) {
                      arena_strndup(run->a, name, len), spec_here(run)};
   kg_step *step = new_steps(run, 1);
   *step = (kg_step){KG_OP_VAR, run->variable_count++};
-  return push_steps(L, step, 1);
+  return push_steps(L, step, 1, NULL);
 }
 
 /* Upvalue: the word. */
@@ -258,12 +297,16 @@ static int variable_set(lua_State *L) {
 /* ---- the words ------------------------------------------------------------------------------- */
 
 static void open_poison(lua_State *L) {
-  static const char *const any[] = {"__call", "__concat", "__add", "__sub",  "__mul",  "__div",
-                                    "__mod",  "__pow",    "__unm", "__idiv", "__band", "__bor",
-                                    "__bxor", "__shl",    "__shr", "__bnot", "__len"};
-  static const luaL_Reg rest[] = {{"__index", poison_index}, {"__newindex", poison_nothing},
-                                  {"__lt", poison_false},    {"__le", poison_false},
-                                  {"__eq", poison_false},    {NULL, NULL}};
+  static const char *const any[] = {"__concat", "__add", "__sub",  "__mul",  "__div", "__mod",
+                                    "__pow",    "__unm", "__idiv", "__band", "__bor", "__bxor",
+                                    "__shl",    "__shr", "__bnot", "__len"};
+  static const luaL_Reg rest[] = {{"__index", poison_index},
+                                  {"__newindex", poison_nothing},
+                                  {"__lt", poison_false},
+                                  {"__le", poison_false},
+                                  {"__eq", poison_false},
+                                  {"__call", poison_call},
+                                  {NULL, NULL}};
   luaL_newmetatable(L, POISON);
   luaL_setfuncs(L, rest, 0);
   for (int i = 0; i < COUNT(any); i++) {

@@ -4,6 +4,8 @@
 **   spec.c          spec_load: the run as a whole, and what concerns kernels beside each other
 **   source.c   the files: limits, text that is text, lines
 **   where.c    where in the file a field of a kernel's table stands
+**   scan.c     Lua's text as tokens, for these two
+**   dropped.c  what Lua would drop without a word
 **   sandbox.c  the Lua state: what a specification may call, and how long and how large it
 **                   may be
 **   run.c      where a run is, what it has used, a table's keys, words for messages
@@ -29,6 +31,7 @@
 #include <lualib.h>
 #include <time.h>
 
+#include "base/plain.h"
 #include "spec/spec.h"
 
 enum {
@@ -72,6 +75,13 @@ typedef struct SpecVariable {
   Place at;
 } SpecVariable;
 
+/* An operator's value, and whether anything took it. */
+typedef struct SpecMade {
+  const char *word;
+  Place at;
+  bool used;
+} SpecMade;
+
 /* `kernel "name"` before and after its table came. */
 typedef struct SpecHead {
   const char *name;
@@ -110,6 +120,7 @@ typedef struct SpecRun {
   int64_t steps;
   int lost; /* comparisons that Lua made a plain boolean of, told of already */
   clock_t started;
+  bool unknowns; /* some value is unknown, and that was told of: it may keep a loop going */
   SpecStop stop;
   Place stop_at;
   int source_count, source_room;
@@ -118,6 +129,8 @@ typedef struct SpecRun {
   SpecHead **heads;
   int variable_count, variable_room;
   SpecVariable *variables;
+  int made_count, made_room;
+  SpecMade *made;
   int place_count, place_room;
   Place *places; /* of recorded operators */
   int kernel_count, kernel_room;
@@ -144,7 +157,9 @@ typedef struct Key {
   size_t len;
 } Key;
 Key *spec_keys(SpecRun *run, int table, int *count, int *others);
-const char *spec_kind(lua_State *L, int at);     /* "a number", "nothing" */
+const char *spec_kind(lua_State *L, int at); /* "a number", "nothing" */
+/* Complains of values past the one that a word takes: there are `most` with what it is called on. */
+bool spec_one_value(lua_State *L, const char *word, int most);
 const char *spec_float_text(Arena *a, double x); /* 256.0 */
 /* "; did you mean 'x'?" or "" */
 const char *spec_suggest(Arena *a, const char *word, const char *const *names, int n);
@@ -153,11 +168,10 @@ const char *spec_suggest(Arena *a, const char *word, const char *const *names, i
 
 /* Reads path (shown in diagnostics as it is).  NULL: not fit to be run; said in d. */
 SpecSource *spec_source_read(SpecRun *run, const char *path);
-/* The first byte that is no UTF-8, or len. */
-size_t spec_utf8_bad(const char *s, size_t len);
 bool spec_is_identifier(const char *name);
 const char *spec_folder_of(Arena *a, const char *path); /* "" for a bare name */
 const char *spec_joined(Arena *a, const char *folder, const char *path);
+bool spec_lies_below(const char *real, const char *folder); /* real: without links */
 
 /* ---- where.c ---------------------------------------------------------------------------- */
 
@@ -175,6 +189,12 @@ const Where *spec_where(Arena *a, const SpecSource *source, int line, const char
 const Where *where_key(const Where *table, const char *key); /* NULL in, NULL out */
 const Where *where_item(const Where *table, int index);
 
+/* ---- dropped.c -------------------------------------------------------------------------- */
+
+/* Complains of what Lua would drop without a word: recorded values by and, or, not; keys that stand
+** twice.  The file is Lua. */
+void spec_dropped_check(SpecRun *run, const SpecSource *source);
+
 /* ---- sandbox.c -------------------------------------------------------------------------- */
 
 bool spec_sandbox_open(SpecRun *run);
@@ -189,8 +209,10 @@ bool spec_protected(SpecRun *run, lua_CFunction f, void *argument);
 /* An expression as recorded has no text, and may serve several kernels: a variable's number is into
 ** run->variables, and an operator's value is into run->places. */
 void spec_raw_open(SpecRun *run, int words); /* their words, into the table at that stack index */
-const kg_expr *spec_to_expr(lua_State *L, int at); /* as recorded; NULL: no expression */
-bool spec_is_poison(lua_State *L, int at);         /* a value that was complained of already */
+const kg_expr *spec_to_expr(lua_State *L, int at); /* as recorded, and used now; NULL: none */
+bool spec_is_expr(lua_State *L, int at);
+void spec_left_over(SpecRun *run);         /* complains of what no kernel uses, once all is read */
+bool spec_is_poison(lua_State *L, int at); /* a value that was complained of already */
 void spec_push_poison(lua_State *L);
 
 /* ---- words.c ---------------------------------------------------------------------------- */
@@ -211,7 +233,8 @@ typedef struct Reader {
   /* Some declaration failed, so that what needs all of them is not checked: types; dims,
   ** constants and scalars; shapes. */
   bool bad_types, bad_names, bad_shapes;
-  bool args_over; /* more inputs and outputs than a kernel has room for; told of */
+  bool bad_scalar[MAX_SCALARS]; /* its dtype; told of, so that no value of it is judged */
+  bool args_over;               /* more inputs and outputs than a kernel has room for; told of */
 } Reader;
 
 /* A value on Lua's stack, and how to speak of it. */
@@ -261,6 +284,9 @@ void spec_tolerance_read(Reader *r, Val v, Tolerance *out);
 void spec_trial_read(Reader *r, Val top);
 /* Whether a parameter may be called so; no symbol of the kernel is yet. */
 bool spec_name_free(Reader *r, Val v, const char *name);
+const char *spec_prefix_fault(const char *name); /* "begins with 'kg_'"; NULL: with nothing kept */
+/* Whether the kernel may be called as it is. */
+void spec_kernel_name_check(Reader *r, Val top);
 /* A path in the specification to a file, from the folder of the file that holds the kernel, or else
 ** from the specification's own folder, which includes are from too.  The result is from the latter.
 ** NULL: said in d. */

@@ -96,6 +96,15 @@ const char *spec_kind(lua_State *L, int at) {
                                 : arena_printf(spec_run(L)->a, "a %s", luaL_typename(L, at));
 }
 
+bool spec_one_value(lua_State *L, const char *word, int most) {
+  SpecRun *run = spec_run(L);
+  const int n = lua_gettop(L);
+  if (n <= most) return true;
+  diag_add(run->d, spec_here(run), D_WORD_ARGUMENT, word,
+           arena_printf(run->a, "%d values", n - most + 1), "1");
+  return false;
+}
+
 const char *spec_float_text(Arena *a, double x) {
   if (x != x) return "nan"; /* printf may show its sign */
   const char *text = arena_printf(a, "%.14g", x);

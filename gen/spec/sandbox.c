@@ -120,21 +120,12 @@ static int safe_pairs(lua_State *L) {
 
 /* NULL: the path may be opened; else what is wrong with it. */
 static const char *path_fault(const char *path, size_t len) {
-  if (strlen(path) != len || spec_utf8_bad(path, len) < len) return "the path is not plain text";
+  if (strlen(path) != len || utf8_bad(path, len) < len) return "the path is not plain text";
   if (!*path) return "the path is empty";
   if (*path == '/') return "the path is absolute";
   for (const char *p = path; p; p = strchr(p, '/'), p = p ? p + 1 : NULL)
     if (strncmp(p, "..", 2) == 0 && (p[2] == '/' || p[2] == 0)) return "the path goes up with '..'";
   return NULL;
-}
-
-static bool lies_below(const char *real, const char *folder) {
-  char *root = realpath(*folder ? folder : ".", NULL);
-  if (!root) return false;
-  const size_t len = strcmp(root, "/") == 0 ? 0 : strlen(root);
-  const bool below = strncmp(real, root, len) == 0 && real[len] == '/';
-  free(root);
-  return below;
 }
 
 static bool exists(Arena *a, const char *path, const char **real) {
@@ -149,6 +140,7 @@ static int include(lua_State *L) {
   SpecRun *run = spec_run(L);
   const Place at = spec_here(run);
   size_t len;
+  spec_one_value(L, "include", 1);
   lua_settop(L, 1);
   const char *given = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
   spec_push_poison(L); /* the result where it fails */
@@ -159,7 +151,7 @@ static int include(lua_State *L) {
   }
   const char *fault = path_fault(given, len);
   if (fault) {
-    if (strlen(given) != len || spec_utf8_bad(given, len) < len) given = "?";
+    if (strlen(given) != len || utf8_bad(given, len) < len) given = "?";
     diag_add(run->d, at, D_INCLUDE_PATH, given, fault);
     return 1;
   }
@@ -168,7 +160,7 @@ static int include(lua_State *L) {
     diag_add(run->d, at, D_INCLUDE_READ, given, "no such file");
     return 1;
   }
-  if (!lies_below(real, run->folder)) {
+  if (!spec_lies_below(real, run->folder)) {
     diag_add(run->d, at, D_INCLUDE_PATH, given, "the path leads out of it by a symbolic link");
     return 1;
   }
@@ -270,7 +262,7 @@ static int unknown_name(lua_State *L, const char *name, int table) {
 static const char *plain_name(lua_State *L, int at) {
   size_t len;
   const char *name = lua_type(L, at) == LUA_TSTRING ? lua_tolstring(L, at, &len) : NULL;
-  return name && strlen(name) == len && spec_utf8_bad(name, len) == len ? name : "?";
+  return name && strlen(name) == len && utf8_bad(name, len) == len ? name : "?";
 }
 
 /* Reading a global.  Upvalues: words, the file's own variables. */
@@ -420,6 +412,7 @@ static Place split(SpecRun *run, const char **message, Place otherwise) {
 
 static void complain_stop(SpecRun *run) {
   Arena *a = run->a;
+  if (run->unknowns && (run->stop == STOP_STEPS || run->stop == STOP_SECONDS)) return;
   switch (run->stop) {
   case STOP_NOT: return;
   case STOP_MEMORY: diag_add(run->d, run->stop_at, D_LUA_MEMORY, (int)SPEC_MEMORY_MIB); return;
@@ -440,10 +433,9 @@ static void complain_stop(SpecRun *run) {
 
 /* A text of the specification's as one line of plain UTF-8. */
 static const char *one_line(Arena *a, const char *text, size_t len) {
-  if (strlen(text) != len || spec_utf8_bad(text, len) < len)
-    return "(a message that is not plain text)";
+  if (strlen(text) != len || utf8_bad(text, len) < len) return "(a message that is not plain text)";
   char *line = arena_strndup(a, text, len > 400 ? 400 : len);
-  line[spec_utf8_bad(line, strlen(line))] = 0; /* the cut may have split a character */
+  line[utf8_bad(line, strlen(line))] = 0; /* the cut may have split a character */
   for (char *c = line; *c; c++)
     if ((unsigned char)*c < 0x20) *c = ' ';
   return line;
@@ -515,6 +507,7 @@ bool spec_sandbox_run(SpecRun *run, SpecSource *source) {
     lua_pop(L, 1);
     return false;
   }
+  spec_dropped_check(run, source);
   lua_getfield(L, LUA_REGISTRYINDEX, "kgen.environment");
   lua_setupvalue(L, -2, 1);
   source->loading = true;

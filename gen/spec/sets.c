@@ -51,6 +51,8 @@ void spec_set_read(SpecRun *run, Place at, int table) {
     diag_add(r.d, val_place(&r, name), D_NAME_BAD, name.label, p->name);
     p->name = NULL;
   }
+  const char *prefix = p->name ? spec_prefix_fault(p->name) : NULL;
+  if (prefix) diag_add(r.d, val_place(&r, name), D_NAME_PREFIX, name.label, p->name, prefix);
   read_kernels(&r, top, p);
   lua_settop(run->L, base);
   if (p->name == NULL) return;

@@ -4,34 +4,6 @@
 
 #include "spec/read.h"
 
-static bool is_tail(const unsigned char *s, size_t i, size_t len) {
-  return i < len && (s[i] & 0xC0) == 0x80;
-}
-
-/* Bytes of the character at s[i]; 0: none (cut short, overlong, a surrogate, past U+10FFFF). */
-static size_t utf8_length(const unsigned char *s, size_t i, size_t len) {
-  const unsigned char c = s[i];
-  if (c < 0x80) return 1;
-  if (c < 0xC2 || c > 0xF4 || !is_tail(s, i + 1, len)) return 0;
-  if (c < 0xE0) return 2;
-  const unsigned char second = s[i + 1];
-  if ((c == 0xE0 && second < 0xA0) || (c == 0xED && second > 0x9F)) return 0;
-  if ((c == 0xF0 && second < 0x90) || (c == 0xF4 && second > 0x8F)) return 0;
-  if (!is_tail(s, i + 2, len)) return 0;
-  if (c < 0xF0) return 3;
-  return is_tail(s, i + 3, len) ? 4 : 0;
-}
-
-size_t spec_utf8_bad(const char *s, size_t len) {
-  const unsigned char *bytes = (const unsigned char *)s;
-  for (size_t i = 0; i < len;) {
-    const size_t n = utf8_length(bytes, i, len);
-    if (n == 0) return i;
-    i += n;
-  }
-  return len;
-}
-
 /* Letters of ASCII only, whatever the locale says. */
 static bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -55,6 +27,15 @@ const char *spec_joined(Arena *a, const char *folder, const char *path) {
   return arena_printf(a, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", path);
 }
 
+bool spec_lies_below(const char *real, const char *folder) {
+  char *root = realpath(*folder ? folder : ".", NULL);
+  if (!root) return false;
+  const size_t len = strcmp(root, "/") == 0 ? 0 : strlen(root);
+  const bool below = strncmp(real, root, len) == 0 && real[len] == '/';
+  free(root);
+  return below;
+}
+
 static void find_lines(Arena *a, SpecSource *s) {
   int n = 1;
   for (size_t i = 0; i < s->len; i++) n += s->text[i] == '\n';
@@ -71,7 +52,7 @@ static bool is_text(SpecRun *run, const SpecSource *s) {
     diag_add(run->d, (Place){s->path, 0, 0}, D_SPEC_BYTECODE);
     return false;
   }
-  bool nul = false, bad = false, large = false;
+  bool nul = false, bad = false, odd = false, large = false;
   for (int i = 0; i < s->line_count; i++) {
     const char *line = s->lines[i];
     const size_t len = (size_t)(s->lines[i + 1] - line);
@@ -79,15 +60,19 @@ static bool is_text(SpecRun *run, const SpecSource *s) {
     const char *zero = nul ? NULL : memchr(line, 0, len);
     if (zero) diag_add(run->d, at, D_SPEC_NUL, (int)(zero - line) + 1);
     nul = nul || zero;
-    const size_t wrong = bad ? len : spec_utf8_bad(line, len);
+    const size_t wrong = bad ? len : utf8_bad(line, len);
     if (wrong < len)
       diag_add(run->d, at, D_SPEC_UTF8, (unsigned)(unsigned char)line[wrong], (int)wrong + 1);
     bad = bad || wrong < len;
+    size_t column;
+    const char *character = nul || bad || odd ? NULL : plain_fault(run->a, line, len, &column);
+    if (character) diag_add(run->d, at, D_SPEC_CHARACTER, character, (int)column + 1);
+    odd = odd || character;
     if (len > SPEC_LINE_BYTES && !large)
       diag_add(run->d, at, D_SPEC_LINE, len, (int)SPEC_LINE_BYTES);
     large = large || len > SPEC_LINE_BYTES;
   }
-  return !nul && !bad && !large;
+  return !nul && !bad && !odd && !large;
 }
 
 SpecSource *spec_source_read(SpecRun *run, const char *path) {
@@ -95,7 +80,7 @@ SpecSource *spec_source_read(SpecRun *run, const char *path) {
   const char *why;
   s->path = path;
   s->result = LUA_NOREF;
-  s->text = file_read(run->a, path, &s->len, &why);
+  s->text = text_read(run->a, path, &s->len, &why);
   if (!s->text) {
     diag_add(run->d, (Place){path, 0, 0}, D_SPEC_FILE, why);
     return NULL;

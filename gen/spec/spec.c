@@ -49,6 +49,7 @@ Spec *spec_load(Arena *a, const char *path, const Words *words, const Backend *c
   if (!source) return NULL;
   for (int i = 0; i < run.head_count; i++)
     if (!run.heads[i]->done) diag_add(d, run.heads[i]->at, D_KERNEL_UNFINISHED, run.heads[i]->name);
+  if (diags_errors(d) == before) spec_left_over(&run);
   spec_kernels_check(&run);
   spec_sets_check(&run);
   if (run.head_count == 0 && diags_errors(d) == before)

@@ -128,7 +128,7 @@ typedef struct KernelRoom {
   const char *dims[MAX_DIMS];
   kg_scalar_param scalars[MAX_SCALARS];
   kg_arg args[MAX_ARGS];
-  kg_expr require[MAX_REQUIRES + MAX_DIMS];
+  kg_expr require[MAX_REQUIRES + MAX_DIMS + 2 * MAX_SCALARS];
 } KernelRoom;
 
 /* The kg_kernel that the tables print and a launch takes, and beside it what only the generator
@@ -150,7 +150,7 @@ typedef struct Kernel {
   int arg_line[MAX_ARGS];
   ArgDomain domains[MAX_ARGS];              /* of inputs */
   ScalarDomain scalar_domains[MAX_SCALARS]; /* by scalar */
-  int stated_count; /* of require: what the author wrote; the dims' ranges follow */
+  int stated_count; /* of require: what the author wrote; declared ranges follow */
   kg_expr groups[3], threads[3];
   unsigned waves;
   int port_count;
@@ -260,7 +260,8 @@ typedef struct Backend {
   struct {
     uint32_t shared, threads, buffers;
     uint64_t groups[3];
-  } limits; /* 0: none */
+    uint64_t axes[3]; /* threads of a group on each axis */
+  } limits;           /* 0: none */
   const char **options;
   int option_count; /* for the run-time compiler */
   const char **reserved;

@@ -213,7 +213,7 @@ static bool read_case_value(Reader *r, Val entry, const char *name, Case *out) {
   } else if (s.kind == KG_CONST) {
     read_case_const(r, entry, v, &k->consts[s.index], number, out);
   } else if (s.kind == KG_SCALAR) {
-    read_case_scalar(r, v, &k->scalars[s.index], s.index, number, out);
+    if (!r->bad_scalar[s.index]) read_case_scalar(r, v, &k->scalars[s.index], s.index, number, out);
   } else if (strcmp(name, "fill") == 0) {
     val_string(r, v, "the name of a filling", &out->fill);
   } else if (strcmp(name, "data") == 0) {

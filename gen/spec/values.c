@@ -37,10 +37,10 @@ bool val_poison(const Reader *r, Val v) { return spec_is_poison(r->L, v.at); }
 
 /* A text as it may stand in a message: short, plain. */
 static const char *quoted(Arena *a, const char *s, size_t len) {
-  if (strlen(s) != len || spec_utf8_bad(s, len) < len) return "a text that is not plain UTF-8";
+  if (strlen(s) != len || utf8_bad(s, len) < len) return "a text that is not plain UTF-8";
   size_t cut = len > 40 ? 37 : len;
   char *copy = arena_strndup(a, s, cut);
-  copy[spec_utf8_bad(copy, strlen(copy))] = 0;
+  copy[utf8_bad(copy, strlen(copy))] = 0;
   for (char *c = copy; *c; c++)
     if ((unsigned char)*c < 0x20 || *c == 0x7F) *c = ' ';
   return arena_printf(a, "'%s%s'", copy, cut < len ? "..." : "");
@@ -62,7 +62,7 @@ const char *val_text(const Reader *r, Val v) {
   }
   case LUA_TTABLE: return "a table";
   case LUA_TUSERDATA:
-    if (spec_to_expr(L, v.at)) return "an expression";
+    if (spec_is_expr(L, v.at)) return "an expression";
     if (spec_to_absent(L, v.at)) return "an absent port";
     return "a kernel";
   default: return arena_printf(r->a, "a %s", luaL_typename(L, v.at));
@@ -98,10 +98,21 @@ bool val_string(Reader *r, Val v, const char *expected, const char **out) {
     else if (c < 0x20 || c == 0x7F)
       fault = arena_printf(r->a, "a control character (0x%02x)", (unsigned)c);
   }
-  const size_t bad = spec_utf8_bad(s, len);
+  const size_t bad = utf8_bad(s, len);
   if (!fault && bad < len)
     fault = arena_printf(r->a, "a byte that is not valid UTF-8 (0x%02x)",
                          (unsigned)(unsigned char)s[bad]);
+  for (size_t i = 0; i < len && !fault;
+       i++) /* it stands in C's comments, which are broken in lines */
+    if (s[i] == '\\' && (i + 1 == len || s[i + 1] == ' '))
+      fault = "a backslash at the end of a word";
+  if (!fault && strstr(s, "?"
+                          "?/"))
+    fault = "the trigraph ?"
+            "?/";
+  size_t at;
+  if (!fault)
+    fault = plain_fault(r->a, s, len, &at); /* "\u{202E}" is plain only as it is written */
   if (fault)
     diag_add(r->d, val_place(r, v), D_TEXT_BAD, v.label, fault);
   else if (strspn(s, " ") == len)
@@ -290,6 +301,20 @@ static bool operands_fit(Reader *r, const char *label, Place place, const kg_ste
   return true;
 }
 
+static bool is_division(uint8_t op) {
+  return op == KG_OP_DIV || op == KG_OP_MOD || op == KG_OP_CEIL_DIV;
+}
+
+/* Not by a zero that is written there.  The operation is the steps from start to at. */
+static bool divides(Reader *r, const char *label, Place place, const kg_step *steps, int start,
+                    int at) {
+  const kg_step *by = &steps[at - 1];
+  if (!is_division(steps[at].op) || by->op != KG_OP_INT || by->value != 0) return true;
+  const kg_expr e = expr_of_steps(r->a, &r->k->model, steps + start, at + 1 - start);
+  diag_add(r->d, place, D_EXPR_FAILS, label, e.text, "it divides by zero");
+  return false;
+}
+
 /* The recorded steps with their names looked up.  False when something in them is wrong; all of it
 ** is looked at. */
 static bool resolve(Reader *r, const char *label, const kg_expr *raw, kg_expr *out) {
@@ -308,7 +333,8 @@ static bool resolve(Reader *r, const char *label, const kg_expr *raw, kg_expr *o
       steps[i].value = 0;
       n -= kg_ops[steps[i].op].takes;
       o.start = stack[n].start;
-      o.fine = operands_fit(r, label, at, steps, i, &stack[n]);
+      o.fine = operands_fit(r, label, at, steps, i, &stack[n]) &&
+               divides(r, label, at, steps, o.start, i);
     }
     stack[n++] = o;
   }

@@ -13,6 +13,7 @@ static const char ABSENT[] = "absent", HEAD[] = "kernel";
 /* ---- absent, kernel -------------------------------------------------------------------------- */
 
 static int absent(lua_State *L) {
+  spec_one_value(L, "absent", 1);
   lua_settop(L, 1);
   if (spec_is_poison(L, 1)) return 1;
   lua_newuserdatauv(L, 0, 1);
@@ -39,10 +40,11 @@ static int kernel(lua_State *L) {
   SpecRun *run = spec_run(L);
   const Place at = spec_here(run);
   size_t len = 0;
+  spec_one_value(L, "kernel", 1);
   const char *name = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
   if (run->head_count >= SPEC_KERNELS)
     return luaL_error(L, "a specification has at most %d kernels", (int)SPEC_KERNELS);
-  if (!name || len == 0 || strlen(name) != len || spec_utf8_bad(name, len) < len ||
+  if (!name || len == 0 || strlen(name) != len || utf8_bad(name, len) < len ||
       len > SPEC_NAME_BYTES) {
     if (!spec_is_poison(L, 1))
       diag_add(run->d, at, D_WORD_ARGUMENT, "kernel",
@@ -69,6 +71,7 @@ static int kernel(lua_State *L) {
 static int kernel_call(lua_State *L) {
   SpecRun *run = spec_run(L);
   SpecHead *head = *(SpecHead **)luaL_checkudata(L, 1, HEAD);
+  spec_one_value(L, "kernel", 2);
   lua_settop(L, 2);
   if (head->done) { /* the same head with a second table: a second kernel of that name */
     diag_add(run->d, spec_here(run), D_KERNEL_TWICE, head->name, head->at.file, head->at.line);
@@ -85,6 +88,7 @@ static int kernel_call(lua_State *L) {
 /* path { name = "...", kernels = { ... } } */
 static int path(lua_State *L) {
   SpecRun *run = spec_run(L);
+  spec_one_value(L, "path", 1);
   lua_settop(L, 1);
   run->read->set(run, spec_here(run), 1);
   return 0;
@@ -93,6 +97,7 @@ static int path(lua_State *L) {
 /* backends { "metal", "cuda", "hip" } */
 static int backends(lua_State *L) {
   SpecRun *run = spec_run(L);
+  spec_one_value(L, "backends", 1);
   lua_settop(L, 1);
   run->read->backends(run, spec_here(run), 1);
   return 0;

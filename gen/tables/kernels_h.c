@@ -143,7 +143,7 @@ static const char *ports_sentence(Arena *a, const Kernel *k) {
   return arena_printf(a, "%s.", text);
 }
 
-/* Which values come, where the specification says: nothing checks them at a launch. */
+/* Which values come, where the specification says.  Nothing looks at an input's, nor at a float's. */
 static void put_domains(Buf *b, Arena *a, const Kernel *k) {
   for (int i = 0; i < k->input_count; i++) {
     const ArgDomain *d = &k->domains[i];

@@ -7,7 +7,7 @@ return {
   slot = "cuda",
   extension = "cu",
   waves = { 32 },
-  limits = { shared = 49152, threads = 1024, groups = { 2147483647, 65535, 65535 } },
+  limits = { shared = 49152, threads = 1024, groups = { 2147483647, 65535, 65535 }, axes = { 1024, 1024, 64 } },
   options = { "--fmad=false" },
 
   reserved = { "nv_bfloat16", "__nv_bfloat16", "longlong2", "cudaStream_t" },

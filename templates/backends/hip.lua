@@ -7,7 +7,7 @@ return {
   slot = "rocm",       -- the field of KernelPorts; a backend without one goes among the others
   extension = "hip",
   waves = { 32, 64 },  -- widths that it has
-  limits = { shared = 65536, threads = 1024, groups = { 2147483647, 65535, 65535 } }, -- of a group, and of the grid's axes
+  limits = { shared = 65536, threads = 1024, groups = { 2147483647, 65535, 65535 } }, -- of a group, and of the grid's axes; `axes`: of a group's
   options = { "-O3", "-ffp-contract=off" }, -- for the run-time compiler
 
   reserved = { "hip_bfloat16", "__bf16", "_Float16", "hipLaunchKernel" },

@@ -64,7 +64,7 @@ KG_LANES KG_OF_LANE i32 shuffle_idx(i32 x, u32 from);
 KG_LANES KG_AGREED bool wave_any(bool p);
 KG_LANES KG_AGREED bool wave_all(bool p);
 
-struct lanes { u64 opaque; };           // a set of lanes: only the words below look into it
+struct lanes { protected: u64 opaque; }; // a set of lanes: only the words below look into it
 KG_LANES KG_AGREED lanes ballot(bool p); // the lanes where p holds
 u32 lanes_count(lanes m);               // how many
 u32 lanes_first(lanes m);               // the lowest one; WAVE when there is none

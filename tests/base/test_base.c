@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "base/json.h"
+#include "base/macros.h"
+#include "base/plain.h"
 #include "passes.h"
 
 /* ---- base/arena.c ---------------------------------------------------------------------------------- */
@@ -181,6 +183,57 @@ static void every_diagnostic_has_a_code_of_its_own(void **state) {
     assert_int_equal(diag_find(codes[i]), i);
   }
   assert_int_equal(diag_find("E000"), -1);
+}
+
+static void a_word_from_elsewhere_is_told_its_own_or_none(void **state) {
+  (void)state;
+  static const char *const names[] = {"all", "sin", "ctz", "clz", "f16", "abs", "isnan"};
+  static const struct {
+    const char *word, *near;
+  } pairs[] = {{"half", "f16"}, {"isinf", NULL}, {"clz", NULL},  {"ctz", NULL},
+               {"fabs", "abs"}, {"float", NULL}, {"alll", "all"}};
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    const char *near = nearest_name(pairs[i].word, names, 7);
+    if (!pairs[i].near)
+      assert_null(near);
+    else
+      assert_string_equal(near, pairs[i].near);
+  }
+}
+
+static void a_platforms_macro_is_known(void **state) {
+  (void)state;
+  static const char *const macros[] = {"FLT_MAX", "DBL_EPSILON", "INT_MAX", "UINT_LEAST16_MAX",
+                                       "M_PI",    "M_SQRT1_2_F", "NULL",    "linux",
+                                       "NAN",     "SIZE_MAX",    "errno",   "INT8_WIDTH"};
+  static const char *const others[] = {"FLT", "M_TILE", "MAX",     "K_MAX", "INT_MAXIMUM",
+                                       "I",   "F_F",    "ROW_MIN", "_MAX",  "UNIX",
+                                       "_F",  "max",    "INT",     "",      "M_PI_X"};
+  for (size_t i = 0; i < sizeof macros / sizeof *macros; i++)
+    assert_non_null(macro_owner(macros[i]));
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_null(macro_owner(others[i]));
+}
+
+static void text_is_read_alike_from_every_system(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  char path[] = "/tmp/kgen-text-XXXXXX";
+  const int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  static const char bytes[] = "\xEF\xBB\xBF"
+                              "a\r\n\r\r\nb\r";
+  assert_int_equal(write(fd, bytes, sizeof bytes - 1), sizeof bytes - 1);
+  close(fd);
+  size_t len, at = 0;
+  const char *why, *text = text_read(a, path, &len, &why);
+  assert_string_equal(text, "a\n\r\nb\r");
+  assert_int_equal(len, 6);
+  assert_string_equal(plain_fault(a, text, len, &at),
+                      "a carriage return (CR) with no line feed behind it");
+  assert_int_equal(at, 2);
+  assert_null(plain_fault(a, "\t\u00e9\n", 4, &at));
+  unlink(path);
+  arena_free(a);
 }
 
 static void the_nearest_name_is_near_or_none(void **state) {
@@ -429,6 +482,9 @@ int main(void) {
       cmocka_unit_test(color_marks_the_severity_only),
       cmocka_unit_test(every_diagnostic_has_a_code_of_its_own),
       cmocka_unit_test(the_nearest_name_is_near_or_none),
+      cmocka_unit_test(a_word_from_elsewhere_is_told_its_own_or_none),
+      cmocka_unit_test(a_platforms_macro_is_known),
+      cmocka_unit_test(text_is_read_alike_from_every_system),
       cmocka_unit_test(dtypes_are_found_by_both_their_names),
       cmocka_unit_test(an_expression_is_written_with_the_parentheses_it_needs),
       cmocka_unit_test(variables_are_numbered_dims_then_constants_then_scalars),

@@ -389,6 +389,25 @@ static void a_port_with_its_own_body_and_constants_has_its_own_facts(void **stat
   arena_free(a);
 }
 
+/* From another system's checkout: the facts, and so the generated texts, are the same. */
+static void a_body_with_other_line_ends_is_the_same_body(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  const char *plain = read_text(a, "%s/tests/bad/body.kc", root);
+  Buf b = {0};
+  buf_puts(&b, "\xEF\xBB\xBF");
+  for (const char *s = plain; *s; s++) buf_puts(&b, *s == '\n' ? "\r\n" : (char[]){*s, 0});
+  write_text("kernels.lua", read_text(a, "%s/tests/bad/body.lua", root));
+  write_text("body.kc", b.s);
+  Found f = read_bodies();
+  assert_string_equal(f.said, "");
+  assert_string_equal(f.facts[0]->text, plain);
+  assert_int_equal(f.facts[0]->len, strlen(plain));
+  done(&f);
+  buf_free(&b);
+  arena_free(a);
+}
+
 static void a_fault_in_one_type_alone_says_which(void **state) {
   (void)state;
   Arena *a = arena_new();
@@ -515,6 +534,7 @@ int main(void) {
       cmocka_unit_test(local_arrays_get_names_that_are_unique_in_the_entry),
       cmocka_unit_test(shared_bytes_are_right_for_each_type_constant_and_width),
       cmocka_unit_test(a_port_with_its_own_body_and_constants_has_its_own_facts),
+      cmocka_unit_test(a_body_with_other_line_ends_is_the_same_body),
       cmocka_unit_test(a_fault_in_one_type_alone_says_which),
       cmocka_unit_test(a_fault_at_one_width_alone_says_which),
       cmocka_unit_test(a_fault_that_the_specification_answers_is_not_told),

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -416,10 +417,36 @@ static void metadata_that_nests_too_deep_is_refused_not_passed_over(void **state
   }
 }
 
+/* A second or two; the limit is for a machine that has much else to do. */
+static void a_body_of_nothing_but_faults_is_told_of_at_once(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *fault;
+    int times;
+  } rows[] = {
+      {"#x\n", "more than 200 faults in one body", 300000},
+      {"{\n", "this '{' is not closed", 500000},
+      {"LOCAL f32 a[\n", "is not one plain array", 100000},
+      {"\xff", "the byte 0xff is not in the kernel language", 1000000},
+      {"%>\n", "the digraph %>", 300000},
+      {"x", "larger than 4096 KiB", 5000000},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct timespec from, to;
+    clear(NULL);
+    repeat(&body, rows[i].text, rows[i].times);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    expect_faults(rows[i].fault);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    assert_true(to.tv_sec - from.tv_sec < 30);
+  }
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup(f, clear)
   const struct CMUnitTest tests[] = {
       TEST(what_nests_too_deep_is_refused_however_it_nests),
+      TEST(a_body_of_nothing_but_faults_is_told_of_at_once),
       TEST(what_is_wide_or_a_little_deep_is_not_taken_for_deep),
       TEST(a_chain_of_variables_is_followed_or_refused),
       TEST(what_doubles_at_each_step_is_checked_to_its_end),

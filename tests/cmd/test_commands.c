@@ -427,6 +427,11 @@ static void explain_goes_from_a_generated_line_to_its_body_and_back(void **state
                                "generated/metal/one.metal from kernels/one/one.kc\n"));
   assert_int_equal(run_in(folder, "%s explain generated/hip/one.hip:1", kgen), 0);
   assert_non_null(strstr(said, "comes from the backend's table and the specification:\n"));
+  assert_int_equal(run_in(folder, "%s explain generated/hip/one.hip:%d", kgen, hip + 1), 0);
+  assert_non_null(strstr(said, ": }\ncomes from the backend's table and the specification:\n"));
+  assert_null(strstr(said, "one.kc"));
+  assert_int_equal(run_in(folder, "%s explain kernels/one/one.kc:6", kgen), 1);
+  assert_non_null(strstr(said, "becomes no line of any generated file"));
   assert_int_equal(run_in(folder, "%s explain generated/hip/one.hip:9999", kgen), 1);
   assert_int_equal(run_in(folder, "%s explain nothing.kc:1", kgen), 1);
   assert_says("kgen explain: there is no file 'nothing.kc'\n");
@@ -461,6 +466,13 @@ static void ports_prints_the_files_that_are_generated(void **state) {
 static void new_overwrites_nothing_and_leaves_nothing_when_it_fails(void **state) {
   (void)state;
   const char *folder = folder_with("one"), *spec = get(folder, "kernels.lua");
+  static const char *const unfit[] = {"kg", "con", "kg_two", "t__wo"};
+  for (size_t i = 0; i < sizeof unfit / sizeof *unfit; i++) {
+    assert_int_equal(run_in(folder, "%s new %s", kgen, unfit[i]), 1);
+    assert_non_null(strstr(said, arena_printf(a, "kernel: '%s' ", unfit[i])));
+    assert_int_equal(run_in(folder, "ls kernels/%s", unfit[i]), 2);
+    assert_string_equal(get(folder, "kernels.lua"), spec);
+  }
   assert_int_equal(run_in(folder, "%s new one", kgen), 1);
   assert_says("kgen new: the kernel 'one' is there already: kernels/one/one.lua:1\n");
   assert_int_equal(run_in(folder, "mkdir kernels/two && echo mine > kernels/two/two.ref.c"), 0);

@@ -86,6 +86,56 @@ static void invalid_utf8_is_told_of_with_its_line(void **state) {
   }
 }
 
+static void what_does_not_show_is_told_of_with_its_line(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *what;
+  } bad[] = {
+      {"\u202e", "the character U+202E, which shows text in another order"},
+      {"\u2067", "the character U+2067, which shows text in another order"},
+      {"\u200b", "the character U+200B, which does not show"},
+      {"\ufeff", "the character U+FEFF, which does not show"},
+      {"\u2028", "the character U+2028, which ends a line for some programs only"},
+      {"\xc2\x85", "the character U+0085, a control character"},
+      {"\x1b[2K", "the control character 0x1b"},
+      {"\rlocal x = 1", "a carriage return (CR) with no line feed behind it"},
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    char text[64], want[200];
+    snprintf(text, sizeof text, "-- fine\n-- %s\n", bad[i].text);
+    snprintf(want, sizeof want,
+             "kernels.lua:2: error E056: there is %s at column 4; a specification is plain text\n",
+             bad[i].what);
+    write_text("kernels.lua", text);
+    expect_said("kernels.lua", want);
+  }
+  Buf b = {0}; /* made by Lua, it reaches the generated texts all the same */
+  const char *at = strstr(good, "Residual");
+  buf_put(&b, good, (size_t)(at - good));
+  buf_printf(&b, "\\u{202E}%s", at);
+  write_good();
+  write_text("kernels.lua", b.s);
+  expect_said("kernels.lua", "kernels.lua:2: error E024: fused_add_rms_norm: summary: the text has "
+                             "the character U+202E, which shows text in another order; one line of "
+                             "plain UTF-8 is expected\n");
+  buf_free(&b);
+}
+
+static void what_another_systems_editor_adds_is_no_fault(void **state) {
+  (void)state;
+  Buf b = {0};
+  buf_puts(&b, "\xEF\xBB\xBF");
+  for (const char *s = good; *s; s++) buf_puts(&b, *s == '\n' ? "\r\n" : (char[]){*s, 0});
+  write_good();
+  write_file("kernels.lua", b.s, b.len);
+  expect_fine("kernels.lua");
+  buf_puts(&b, "local x = y\r\n"); /* lines are counted as they were */
+  write_file("kernels.lua", b.s, b.len);
+  expect_said("kernels.lua", "kernels.lua:24: error E010: 'y' is not a word of the specification "
+                             "language and no variable of this file\n");
+  buf_free(&b);
+}
+
 static void a_line_of_10_megabytes_is_told_of(void **state) {
   (void)state;
   Buf b = {0};
@@ -212,6 +262,8 @@ int main(void) {
       IN_SCRATCH(bytecode_is_told_of),
       IN_SCRATCH(a_nul_byte_is_told_of_with_its_line),
       IN_SCRATCH(invalid_utf8_is_told_of_with_its_line),
+      IN_SCRATCH(what_does_not_show_is_told_of_with_its_line),
+      IN_SCRATCH(what_another_systems_editor_adds_is_no_fault),
       IN_SCRATCH(a_line_of_10_megabytes_is_told_of),
       IN_SCRATCH(a_link_out_of_the_folder_is_not_followed_by_include),
       IN_SCRATCH(an_included_file_must_be_text_too),

@@ -297,8 +297,43 @@ static void which_values_come_is_read(void **state) {
   assert_true(s[0].has_min && s[0].min == 1 && s[0].has_max && s[0].max == 4294967295.0);
   assert_true(!s[1].has_min && s[1].has_max && s[1].max == 2.5);
   assert_true(!s[2].has_min && !s[2].has_max);
+  assert_int_equal(k->require_count, k->stated_count + 3); /* a launch asks of dims and integers */
+  check_expr(k->require[k->stated_count], "D <= 65536");
+  check_expr(k->require[k->stated_count + 1], "n >= 1");
+  check_expr(k->require[k->stated_count + 2], "n <= 4294967295");
   buf_free(&b);
   unload(&l);
+}
+
+/* What chooses between values of Lua's own is no fault: defaults, flags, the same names elsewhere. */
+static void lua_s_own_choices_are_left_alone(void **state) {
+  (void)state;
+  static const char before[] =
+      "local wide, D = true, dim.D\n"
+      "local rows = dim.rows\n"
+      "local function groups(rows, n) return rows or n and dim.rows or dim.D end\n"
+      "local function pick(o) o = o or {} return { o.groups or rows, (wide and D) or rows, 1 } "
+      "end\n"
+      "for i, rows in ipairs { 1, 2 } do local twice = rows and i or 0 end\n"
+      "local plain = { 1, 2, rows = 1, [3] = 4, ['a'] = { rows = 2 }, f = function(D)\n"
+      "  local rows = 1; rows = D or 2; return { rows = rows, D = 1 } end, D = 3 }\n"
+      "if not plain.x and plain.rows == 1 then plain.x = groups(nil, plain) end\n"
+      "local threads = wide and const.THREADS or const.THREADS * 2\n"
+      "local none = not wide or plain.y -- dim.D:ge(1) and dim.D:ge(2)\n"
+      "local function least(a) return max(a, wide and dim.D or 1) end\n";
+  Buf b = {0};
+  buf_puts(&b, before);
+  const char *at = strstr(good, "dim.rows, 1, 1");
+  buf_put(&b, good, (size_t)(at - good));
+  buf_puts(&b, "least(1), 1, 1");
+  const char *require = strstr(at, "dim.D:ge(1)");
+  buf_put(&b, at + strlen("dim.rows, 1, 1"), (size_t)(require - at) - strlen("dim.rows, 1, 1"));
+  buf_puts(&b, "wide and dim.D:ge(1) or dim.D:ge(2), none and dim.D:ge(3) or nil");
+  buf_puts(&b, require + strlen("dim.D:ge(1)"));
+  write_text("fused_add_rms_norm.kc", "// body\n");
+  write_text("kernels.lua", b.s);
+  expect_fine("kernels.lua");
+  buf_free(&b);
 }
 
 static void paths_and_diagnostics_are_relative_to_the_specification_s_folder(void **state) {
@@ -542,6 +577,7 @@ int main(void) {
       IN_SCRATCH(the_design_s_example_is_read_field_by_field),
       IN_SCRATCH(every_form_of_every_field_is_read),
       IN_SCRATCH(which_values_come_is_read),
+      IN_SCRATCH(lua_s_own_choices_are_left_alone),
       IN_SCRATCH(paths_and_diagnostics_are_relative_to_the_specification_s_folder),
       IN_SCRATCH(a_body_is_beside_the_file_that_holds_its_kernel),
       IN_SCRATCH(the_order_in_which_hash_tables_were_made_changes_nothing),

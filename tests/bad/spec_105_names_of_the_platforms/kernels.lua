@@ -1,0 +1,15 @@
+kernel "scale" {
+  summary = "x times a factor.",
+  types = { { "M_PI", { f32 } }, { "HALF_MAX", { f32 } } },
+  dims = { "linux", "INT_MAX", "UINT64_MAX", "J" },
+  inputs = { { "NULL", "M_PI", { "linux", "INT_MAX" } }, { "x", "HALF_MAX", { "UINT64_MAX", "J" } } },
+  scalars = { { "NAN", "f32" }, { "FLT_EPSILON", "f32" }, { "M_PI_F", "f32" }, { "errno", "i32" } },
+  outputs = { { "unix", "M_PI", { "linux", "INT_MAX" } } },
+  consts = { THREADS = 256, M_TILE = 4, MAX = 3, INT_MAXIMUM = 1 },
+  launch = { groups = { 1, 1, 1 }, threads = { const.THREADS, 1, 1 } },
+  wave = any,
+  ports = { metal = {}, cuda = {}, hip = {} },
+  numerics = { accumulate = f32, tolerance = { f32 = 1e-6 } },
+  fallback = "multiply in the graph",
+  body = "scale.kc",
+}

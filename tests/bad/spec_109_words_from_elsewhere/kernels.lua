@@ -1,0 +1,17 @@
+kernel "scale" {
+  summary = "x times a factor.",
+  types = { T = { float, half, "bfloat" }, I = { isinf } },
+  dims = { "n" },
+  inputs = { { "x", "T", { "n" } }, { "at", "uint32_t", { "n" } } },
+  scalars = { { "factor", "bf16" }, { "bias", "double" } },
+  outputs = { { "y", "T", { "n" } } },
+  consts = { THREADS = 256 },
+  launch = { groups = { ceil_div(dim.n, const.THREADS), 1, 1 }, threads = { const.THREADS, 1, 1 } },
+  wave = any,
+  ports = { metal = {}, cuda = {}, hip = {} },
+  numerics = { accumulate = f32, tolerance = { f32 = 1e-6, f16 = 1e-3, bf16 = 8e-3 } },
+  fallback = "multiply in the graph",
+  body = "scale.kc",
+  reference = "scale.c",
+  cases = { { n = 1, factor = 0.5, bias = 0.25 }, { n = 1, factor = "half" } },
+}

@@ -1,0 +1,15 @@
+kernel "scale" {
+  summary = "x times a factor.",
+  types = { T = { f32, bf16 } },
+  dims = { "n" },
+  inputs = { { "x", "T", { "n" } } },
+  scalars = { { "factor", "f32" } },
+  outputs = { { "y", "T", { "n" } } },
+  consts = { { "Z", { 8, 128 } } },
+  launch = { groups = { ceil_div(dim.n, 256), 1, 1 }, threads = { 2, 2, const.Z } },
+  wave = any,
+  ports = { metal = {}, cuda = {}, hip = {} },
+  numerics = { accumulate = f32, tolerance = { f32 = 1e-6, bf16 = 8e-3 } },
+  fallback = "multiply in the graph",
+  body = "scale.kc",
+}
