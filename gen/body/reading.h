@@ -138,7 +138,7 @@ typedef struct Function {
 
 /* The body for one choice of types and constants and one width.  As many as can share the library's
 ** text stand in one parse, each in a namespace of its own: those that differ in types, and in
-** constants that no library function of theirs names. */
+** constants (and width) that no library function of theirs names. */
 struct Variant {
   const kg_instance *instance;
   int wave;
@@ -171,8 +171,14 @@ typedef struct Tree {
 
 /* ---- one body's reading ---------------------------------------------------------------------- */
 
+typedef struct TreeArena { /* the memory of a tree that something is kept of */
+  Arena *arena;
+  struct TreeArena *next;
+} TreeArena;
+
 typedef struct Check {
-  Arena *a;
+  Arena *a; /* of the parse at hand, while there is one */
+  TreeArena *trees;
   Language *l;
   const Kernel *k;
   const Port *port;
