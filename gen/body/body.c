@@ -36,23 +36,39 @@ void language_free(Language *l) {
 
 /* ---- dims ------------------------------------------------------------------------------------ */
 
-/* dim >= 1 and dim <= 4096 among the requirements narrow the dim. */
-static void find_dims(Check *c) {
+/* dim >= 1, scalar <= 4096: false, the requirement says something else. */
+static bool narrows(Check *c, const kg_expr *require) {
+  const kg_step *s = require->steps;
+  if (require->count != 3 || s[0].op != KG_OP_VAR || s[1].op != KG_OP_INT) return false;
+  const kg_symbol x = kg_symbol_at(&c->k->model, (int)s[0].value);
+  if (x.kind == KG_CONST) return false;
+  int64_t none = 0, *low = x.kind == KG_DIM ? &c->dim_low[x.index] : &none,
+          *high = x.kind == KG_DIM ? &c->dim_high[x.index] : &c->scalar_high[x.index];
+  const int64_t v = s[1].value;
+  switch (s[2].op) {
+  case KG_OP_GE: *low = v > *low ? v : *low; return true;
+  case KG_OP_GT: *low = v + 1 > *low ? v + 1 : *low; return true;
+  case KG_OP_LE: *high = v < *high ? v : *high; return true;
+  case KG_OP_LT: *high = v - 1 < *high ? v - 1 : *high; return true;
+  case KG_OP_EQ: *low = *high = v; return true;
+  default: return false;
+  }
+}
+
+/* What the requirements make of dims and scalars. */
+static void find_bounds(Check *c) {
   const Kernel *k = c->k;
   for (int i = 0; i < k->dim_count; i++)
     c->dim_low[i] = 0, c->dim_high[i] = k->dim_max[i] > 0 ? k->dim_max[i] : UINT32_MAX;
+  for (int i = 0; i < k->scalar_count; i++) c->scalar_high[i] = UINT32_MAX;
   for (int i = 0; i < k->require_count; i++) {
-    const kg_step *s = k->require[i].steps;
-    if (k->require[i].count != 3 || s[0].op != KG_OP_VAR || s[0].value >= k->dim_count ||
-        s[1].op != KG_OP_INT)
-      continue;
-    int64_t *low = &c->dim_low[s[0].value], *high = &c->dim_high[s[0].value];
-    const int64_t v = s[1].value;
-    if (s[2].op == KG_OP_GE && v > *low) *low = v;
-    if (s[2].op == KG_OP_GT && v + 1 > *low) *low = v + 1;
-    if (s[2].op == KG_OP_LE && v < *high) *high = v;
-    if (s[2].op == KG_OP_LT && v - 1 < *high) *high = v - 1;
-    if (s[2].op == KG_OP_EQ) *low = *high = v;
+    if (narrows(c, &k->require[i])) continue;
+    for (int j = 0; j < k->require[i].count; j++) {
+      if (k->require[i].steps[j].op != KG_OP_VAR) continue;
+      const kg_symbol s = kg_symbol_at(&k->model, (int)k->require[i].steps[j].value);
+      if (s.kind == KG_DIM) c->dim_bound[s.index] = true;
+      if (s.kind == KG_SCALAR) c->scalar_bound[s.index] = true;
+    }
   }
 }
 
@@ -113,7 +129,8 @@ static bool check_parse(Check *c, Gathered *g, Variant **variants, int count) {
   if (!t) return false;
   check_tree(c);
   check_names(c);
-  check_ranges(c);
+  mark_pointed(c);
+  if (!t->unfollowed) check_flow(c);
   if (!t->unfollowed) check_uniform(c);
   for (int i = 0; i < count; i++) check_threads(c, variants[i]);
   shared_gather(c, g);
@@ -330,7 +347,7 @@ static Facts *read_body(Check *c) {
   g->reaches = arena_alloc(c->a, items * items);
   g->overload_used = arena_alloc(c->a, (size_t)c->l->words.overload_count + 1);
   g->choices = arena_alloc(c->a, (size_t)count * sizeof *g->choices);
-  find_dims(c);
+  find_bounds(c);
   if (!check_all(c, g, instances, count, waves ? waves : 3)) return NULL;
   return make_facts(c, g, instances, count);
 }

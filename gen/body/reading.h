@@ -93,7 +93,6 @@ typedef struct Decl { /* something with a name */
   bool is_const;
   bool pointed;      /* a pointer or a reference may mean it too, or is it (uniform.c) */
   struct Node *loop; /* a `for` that declares it */
-  bool changed;      /* assigned after its declaration, other than by its loop's step */
   Constant constant;
   struct Decl *next;
 } Decl;
@@ -112,7 +111,7 @@ typedef struct Node {
   unsigned char level; /* of a condition: how much it differs (uniform.c) */
   int header;          /* how many children stand in the parentheses of if, while, switch */
   struct Node *init, *cond, *step, *body; /* of loops and branches; body: then; step: else */
-  struct Ranged *ranged;                  /* what range.c found of it; NULL: not asked for yet */
+  int cell; /* of a struct's member: its cell in the function (flow.h); 0: none */
 } Node;
 
 typedef struct Function {
@@ -133,6 +132,10 @@ typedef struct Function {
   bool open, closed;                   /* on the way down, for recursion; been there */
   const struct Function *reached_from; /* shared.c: the last one whose calls were followed to it */
   struct Followed *followed;           /* uniform.c: with what it was followed already */
+  int cell_count, cell_room;           /* flow.h */
+  struct Cell *cells;
+  struct State *spare;   /* that nobody needs just now */
+  struct Walked *walked; /* value.c: with what it was walked through already */
   struct Function *next;
 } Function;
 
@@ -199,6 +202,9 @@ typedef struct Check {
   int down, steps; /* how deep the check at work has gone; how far */
   bool deep;       /* it was too deep, and that was told */
   int64_t dim_low[MAX_DIMS], dim_high[MAX_DIMS];
+  int64_t scalar_high[MAX_SCALARS];
+  /* a requirement says more of it than its least and its most */
+  bool dim_bound[MAX_DIMS], scalar_bound[MAX_SCALARS];
   int64_t consts[MAX_CONSTS]; /* of the variant at hand, with the port's own */
   int64_t threads;            /* in a group, likewise */
   int seen_count, seen_room;
@@ -222,6 +228,9 @@ bool fault_given(const Check *c, Place place); /* any, at this very place */
 ** a call): false, with the fault at n given, when that is deeper than the stack may be taken to
 ** hold; then the caller knows nothing of what is below.  Each true is followed by c->down--. */
 bool down_from(Check *c, const Node *n);
+/* Likewise, of what follows a body's control: false, and that was told, also when that takes too
+** long.  c->steps counts. */
+bool step_into(Check *c, const Node *n);
 /* Its source line, and which types it is about. */
 void fault_end(Check *c, Place place);
 #define FAULT(c, at, code, ...)                                                                    \
@@ -271,8 +280,9 @@ void variant_set(Check *c, const Variant *v);
 /* The checks, each over all functions of the tree at hand. */
 void check_tree(Check *c);    /* storage types, double, pointers, calls, arguments */
 void check_names(Check *c);   /* declared names, literal widths */
-void check_ranges(Check *c);  /* 32-bit products */
+void check_flow(Check *c);    /* 32-bit sums and products, ends of arrays */
 void check_uniform(Check *c); /* divergence */
+void mark_pointed(Check *c);  /* sets Decl.pointed, for the last two */
 
 /* ---- what is gathered over all trees of a body ----------------------------------------------- */
 
