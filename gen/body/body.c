@@ -55,21 +55,38 @@ static bool narrows(Check *c, const kg_expr *require) {
   }
 }
 
+/* dim.rows * dim.D <= something. */
+static bool bounds_product(const kg_expr *require) {
+  const int last = require->steps[require->count - 1].op;
+  bool product = false;
+  for (int i = 0; i < require->count; i++) product = product || require->steps[i].op == KG_OP_MUL;
+  return product && (last == KG_OP_LE || last == KG_OP_LT || last == KG_OP_EQ);
+}
+
+/* A requirement that is more than a least or a most. */
+static void note_bound(Check *c, const kg_expr *require) {
+  int dims = 0;
+  for (int i = 0; i < require->count; i++) {
+    if (require->steps[i].op != KG_OP_VAR) continue;
+    const kg_symbol s = kg_symbol_at(&c->k->model, (int)require->steps[i].value);
+    if (s.kind == KG_DIM) c->dim_bound[s.index] = true, dims++;
+    if (s.kind == KG_SCALAR) c->scalar_bound[s.index] = true;
+  }
+  for (int i = 0; i < require->count && dims > 1 && bounds_product(require); i++) {
+    if (require->steps[i].op != KG_OP_VAR) continue;
+    const kg_symbol s = kg_symbol_at(&c->k->model, (int)require->steps[i].value);
+    if (s.kind == KG_DIM) c->dim_product[s.index] = true;
+  }
+}
+
 /* What the requirements make of dims and scalars. */
 static void find_bounds(Check *c) {
   const Kernel *k = c->k;
   for (int i = 0; i < k->dim_count; i++)
     c->dim_low[i] = 0, c->dim_high[i] = k->dim_max[i] > 0 ? k->dim_max[i] : UINT32_MAX;
   for (int i = 0; i < k->scalar_count; i++) c->scalar_high[i] = UINT32_MAX;
-  for (int i = 0; i < k->require_count; i++) {
-    if (narrows(c, &k->require[i])) continue;
-    for (int j = 0; j < k->require[i].count; j++) {
-      if (k->require[i].steps[j].op != KG_OP_VAR) continue;
-      const kg_symbol s = kg_symbol_at(&k->model, (int)k->require[i].steps[j].value);
-      if (s.kind == KG_DIM) c->dim_bound[s.index] = true;
-      if (s.kind == KG_SCALAR) c->scalar_bound[s.index] = true;
-    }
-  }
+  for (int i = 0; i < k->require_count; i++)
+    if (!narrows(c, &k->require[i])) note_bound(c, &k->require[i]);
 }
 
 /* ---- one parse ------------------------------------------------------------------------------- */

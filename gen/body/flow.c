@@ -158,20 +158,40 @@ static void narrow_range(Walk *w, Range *r, enum CXTypeKind type, int op, Range 
   if (r->low > r->high) r->low = r->high;
 }
 
-/* `place op other` or `place + more op other`. */
+/* `place + more < other`: the place, and what is left of the bound for it. */
+static const Node *part_of_sum(Walk *w, const Node *sum, int op, Range *bound) {
+  if (op != CXBinaryOperator_LT && op != CXBinaryOperator_LE) return NULL;
+  const bool second = cell_of(w->f, sum->child[0]) < 0;
+  const Range more = flow_peek(w, sum->child[second ? 0 : 1], w->now);
+  bound->high = bound->high > more.low ? bound->high - more.low : 0;
+  bound->low = bound->low > more.high ? bound->low - more.high : 0;
+  bound->gap = range_is_number(more) ? bound->gap : 0;
+  bound->from |= more.from;
+  return node_strip_casts(sum->child[second ? 1 : 0]);
+}
+
+/* `all - place > other`, which says that place < all - other. */
+static const Node *part_of_rest(Walk *w, const Node *rest, int *op, Range *bound) {
+  if (*op != CXBinaryOperator_GT && *op != CXBinaryOperator_GE) return NULL;
+  const Range all = flow_peek(w, rest->child[0], w->now), other = *bound;
+  *bound = all;
+  bound->high = all.high > other.low ? all.high - other.low : 0;
+  bound->low = all.low > other.high ? all.low - other.high : 0;
+  bound->gap = range_is_number(other) ? all.gap : 0;
+  bound->from |= other.from;
+  *op = turned(*op);
+  return node_strip_casts(rest->child[1]);
+}
+
+/* `place op other`. */
 static void narrow_place(Walk *w, const Node *place, int op, const Node *other) {
   place = node_strip_casts(place);
   Range bound = flow_peek(w, other, w->now);
-  if (place && place->kind == CXCursor_BinaryOperator && place->op == CXBinaryOperator_Add &&
-      place->count == 2) {
-    const bool second = cell_of(w->f, place->child[0]) < 0;
-    const Range more = flow_peek(w, place->child[second ? 0 : 1], w->now);
-    if (op != CXBinaryOperator_LT && op != CXBinaryOperator_LE) return;
-    bound.high = bound.high > more.low ? bound.high - more.low : 0;
-    bound.gap = range_is_number(more) ? bound.gap : 0;
-    bound.from |= more.from;
-    place = node_strip_casts(place->child[second ? 1 : 0]);
-  }
+  const bool binary = place && place->kind == CXCursor_BinaryOperator && place->count == 2;
+  if (binary && place->op == CXBinaryOperator_Add)
+    place = part_of_sum(w, place, op, &bound);
+  else if (binary && place->op == CXBinaryOperator_Sub)
+    place = part_of_rest(w, place, &op, &bound);
   const int cell = place && place->kind != CXCursor_ArraySubscriptExpr ? cell_of(w->f, place) : -1;
   if (cell >= 0) narrow_range(w, &w->now->cell[cell], place->canonical, op, bound);
 }
@@ -321,6 +341,44 @@ static void go_round(Walk *w, Loop *l) {
   state_drop(w, own.again);
 }
 
+/* The same each time: a number, or what is never assigned and was there before the loop. */
+static bool is_steady(Check *c, const Node *loop, const Node *n) {
+  int64_t value;
+  n = node_strip_casts(n);
+  const Decl *d = n && n->kind == CXCursor_DeclRefExpr ? n->decl : NULL;
+  return (d && (d->is_const || d->kind == DECL_INDEX) && d->at < loop->at) ||
+         node_constant(c, n, c->wave, &value);
+}
+
+static bool adds_to(const Node *n, const Node *to) {
+  n = node_strip_casts(n);
+  const Node *left = n && n->kind == CXCursor_BinaryOperator && n->count == 2 &&
+                             (n->op == CXBinaryOperator_Add || n->op == CXBinaryOperator_Sub)
+                         ? node_strip_casts(n->child[0])
+                         : NULL;
+  return left && left->kind == to->kind && left->decl == to->decl && left->cell == to->cell;
+}
+
+/* All that a loop does to a place is i++, i += 4, i = i + 4 and the like. */
+static bool steps_evenly(Check *c, const Node *loop, const Node *n, const Node *place) {
+  if (!n) return true;
+  const Node *to = (is_assignment(n) || is_step(n)) && n->count ? node_strip(n->child[0]) : NULL;
+  if (to && !is_step(n) && to->kind == place->kind && to->decl == place->decl &&
+      to->cell == place->cell) {
+    const Node *by = n->child[1];
+    if (n->op == CXBinaryOperator_Assign) {
+      if (!adds_to(by, place)) return false;
+      by = node_strip_casts(by)->child[1];
+    } else if (n->op != CXBinaryOperator_AddAssign && n->op != CXBinaryOperator_SubAssign) {
+      return false;
+    }
+    if (!is_steady(c, loop, by)) return false;
+  }
+  for (int i = 0; i < n->count; i++)
+    if (!steps_evenly(c, loop, n->child[i], place)) return false;
+  return true;
+}
+
 /* `i < n`, `i-- > 0`: how often, from how i moved the first time. */
 static Range trips_of(Walk *w, const Loop *l, const Node *side, int op, const Node *other) {
   const Range none = {0};
@@ -333,7 +391,9 @@ static Range trips_of(Walk *w, const Loop *l, const Node *side, int op, const No
   }
   if (side && is_step(side) && side->count) side = node_strip_casts(side->child[0]);
   const int cell = side ? cell_of(w->f, side) : -1;
-  if (cell < 0 || side->kind == CXCursor_ArraySubscriptExpr) return none;
+  if (cell < 0 || side->kind == CXCursor_ArraySubscriptExpr ||
+      !steps_evenly(w->flow->c, l->node, l->node, side))
+    return none;
   const Range from = l->entry->cell[cell], to = l->back->cell[cell];
   Range bound = flow_peek(w, other, l->entry), later = flow_peek(w, other, l->back);
   Range trips = {.known = true, .sized = bound.sized, .from = bound.from | from.from};

@@ -205,6 +205,7 @@ typedef struct Check {
   int64_t scalar_high[MAX_SCALARS];
   /* a requirement says more of it than its least and its most */
   bool dim_bound[MAX_DIMS], scalar_bound[MAX_SCALARS];
+  bool dim_product[MAX_DIMS]; /* that it and another one have a product no larger than something */
   int64_t consts[MAX_CONSTS]; /* of the variant at hand, with the port's own */
   int64_t threads;            /* in a group, likewise */
   int seen_count, seen_room;

@@ -6,6 +6,7 @@
 ** has the same outcome.  What a pointer may mean, and what memory holds, is not known. */
 #include "body/flow.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { FIRST_SLOT = INDEX_WORDS };
@@ -129,8 +130,19 @@ void flow_find(Flow *flow, Finding x) {
   flow->findings[flow->count++] = x;
 }
 
+/* The specification bounds a product of all the dims that it is made of: who can say. */
+static bool is_bound_together(const Check *c, Sources from) {
+  bool any = false, all = true;
+  for (int i = 0; i < c->k->dim_count; i++) {
+    if (!(from & source_bit(SOURCE_DIMS + i))) continue;
+    any = true;
+    all = all && c->dim_product[i];
+  }
+  return any && all;
+}
+
 static void index_used(Walk *w, Range r) {
-  if (r.wrapped && !w->now->dead)
+  if (r.wrapped && !w->now->dead && !is_bound_together(w->flow->c, r.from))
     flow_find(w->flow, (Finding){.node = r.wrapped, .reached = r.reached});
 }
 
@@ -527,6 +539,18 @@ static Range sum_of(Walk *w, const Node *n, Range a, Range b) {
   return range_either(from, to);
 }
 
+/* n - n % 4: a multiple, and no more than n's largest one. */
+static Range difference_of(Walk *w, const Node *n, Range a, Range b) {
+  Range r = range_binary(n, n->op, a, b);
+  const Node *rest = node_strip_casts(n->child[1]);
+  if (rest->kind != CXCursor_BinaryOperator || rest->op != CXBinaryOperator_Rem ||
+      rest->count != 2 || !same_place(w, n->child[0], rest->child[0]))
+    return r;
+  const Range by = flow_peek(w, rest->child[1], w->now);
+  if (range_is_number(by) && by.low > 0) r.high -= fmod(r.high, by.low);
+  return r;
+}
+
 static Range binary(Walk *w, const Node *n) {
   if (n->op == CXBinaryOperator_LAnd || n->op == CXBinaryOperator_LOr) return logic(w, n);
   if (n->op == CXBinaryOperator_Assign) {
@@ -540,7 +564,8 @@ static Range binary(Walk *w, const Node *n) {
     if (is_memory(n)) index_used(w, is_memory(n->child[0]) ? b : a);
     return range_any(n);
   }
-  return n->op == CXBinaryOperator_Add ? sum_of(w, n, a, b) : range_binary(n, n->op, a, b);
+  if (n->op == CXBinaryOperator_Add) return sum_of(w, n, a, b);
+  return n->op == CXBinaryOperator_Sub ? difference_of(w, n, a, b) : range_binary(n, n->op, a, b);
 }
 
 /* a += b, a *= b ...: the operator that it is made of. */
