@@ -1,4 +1,5 @@
-/* flow.h: what flow.c (statements) and value.c (expressions) hand to each other. */
+/* flow.h: what the files that follow integers through a body hand to each other: flow.c
+** (statements), narrow.c (conditions), value.c (expressions), cells.c (variables), index.c. */
 #ifndef KGEN_BODY_FLOW_H
 #define KGEN_BODY_FLOW_H
 
@@ -77,6 +78,7 @@ void state_join(Walk *w, State *to, const State *from, const State *before);
 bool state_sure(const State *s, Range r);
 /* Goes under a condition made of these. */
 void state_under(State *s, Sources from);
+int turned(int op); /* of a > b when a and b change places */
 /* Narrows the state by a condition that holds (or does not). */
 void state_narrow(Walk *w, const Node *cond, bool holds);
 
@@ -85,6 +87,10 @@ void state_narrow(Walk *w, const Node *cond, bool holds);
 void cells_find(Check *c, Function *f);
 int cell_of(const Function *f, const Node *place); /* -1: none of its own */
 int cell_of_slot(int slot);
+bool has_cell(const Function *f, const Decl *d);
+Range unknown_cell(const Function *f, int cell);
+/* "a.x" for v.a[i].x of a struct v; NULL: no variable's own member. */
+const char *member_path(Check *c, const Node *n, const Decl **of);
 
 /* ---- walking --------------------------------------------------------------------------------- */
 
@@ -95,5 +101,9 @@ void flow_declare(Walk *w, const Node *variable);
 /* What is found while this goes on is forgotten: a look at a value that is no part of the run. */
 Range flow_peek(Walk *w, const Node *n, const State *at);
 void flow_find(Flow *flow, Finding x);
+/* r is used as an index into GLOBAL memory. */
+void index_used(Walk *w, Range r);
+/* base[at] in an array whose extent its type says. */
+void check_end(Walk *w, const Node *n, const Node *base, Range at);
 
 #endif

@@ -1,5 +1,5 @@
 /* range.h: what is known of an integer: the interval that it lies in, what it is made of, whether
-** it can have wrapped around.  range.c makes ranges, flow.c and value.c carry them through a body.
+** it can have wrapped around.  range.c makes ranges, flow.c and its kin carry them through a body.
 **
 ** Doubles are enough: an interval is compared with 2^32, far below where they lose units, and
 ** cannot overflow. */

@@ -3,7 +3,7 @@
 **
 ** body_facts reads one body in steps: its tokens (text.c), the library items that it may use
 ** (items.c), then parses by libclang for every choice of types, whose tree is copied
-** (tree.c) and given to the checks (check.c, names.c, range.c, uniform.c); from
+** (tree.c) and given to the checks (check.c, names.c, flow.c, uniform.c); from
 ** the first tree come the facts (shared.c and body.c).  All of them use place.c, variant.c,
 ** fault.c and node.c, which use none of them. */
 #ifndef BODY_H
