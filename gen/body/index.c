@@ -70,6 +70,7 @@ static void walk_body(Flow *flow, Function *f) {
   Walk w = {.flow = flow, .f = f};
   flow->count = flow->base = 0;
   flow->c->steps = 0;
+  flow->c->turn++; /* what was kept of a walk with other bounds holds no more */
   begin_body(&w);
   flow_run(&w, f->body);
 }

@@ -1,6 +1,8 @@
 /* narrow.c: what a condition that holds says of the values that it compares. */
 #include "body/flow.h"
 
+#include <limits.h>
+
 int turned(int op) {
   return op == CXBinaryOperator_LT   ? CXBinaryOperator_GT
          : op == CXBinaryOperator_GT ? CXBinaryOperator_LT
@@ -87,8 +89,18 @@ static const Node *part_of_rest(Walk *w, const Node *rest, int *op, Range *bound
   return node_strip_casts(rest->child[1]);
 }
 
+/* Nothing that it names was stored to since. */
+static bool stored_before(const Walk *w, const Node *n, unsigned before) {
+  const int cell = before < UINT_MAX ? cell_of(w->f, n) : -1;
+  if (cell >= 0 && w->now->cell[cell].stored >= before) return false;
+  for (int i = 0; i < n->count && before < UINT_MAX; i++)
+    if (!stored_before(w, n->child[i], before)) return false;
+  return true;
+}
+
 /* `place op other`. */
-static void narrow_place(Walk *w, const Node *place, int op, const Node *other) {
+static void narrow_place(Walk *w, const Node *place, int op, const Node *other, unsigned before) {
+  if (!stored_before(w, place, before) || !stored_before(w, other, before)) return;
   place = node_strip_casts(place);
   Range bound = flow_peek(w, other, w->now);
   const bool binary = place && place->kind == CXCursor_BinaryOperator && place->count == 2;
@@ -100,34 +112,35 @@ static void narrow_place(Walk *w, const Node *place, int op, const Node *other) 
   if (cell >= 0) narrow_range(w, &w->now->cell[cell], place->canonical, op, bound);
 }
 
-static void narrow(Walk *w, const Node *cond, bool holds) {
+/* names: how many more variables that are conditions may be looked into; before: what was stored since
+** is not what such a one was made of. */
+static void narrow(Walk *w, const Node *cond, bool holds, int *names, unsigned before) {
   cond = node_strip(cond);
   if (!cond) return;
   if (cond->kind == CXCursor_UnaryOperator && cond->op == CXUnaryOperator_LNot && cond->count) {
-    narrow(w, cond->child[0], !holds);
+    narrow(w, cond->child[0], !holds, names, before);
     return;
   }
   const Decl *d = cond->kind == CXCursor_DeclRefExpr ? cond->decl : NULL;
-  if (d && d->kind == DECL_VARIABLE && d->is_const && d->init && d->function == w->f &&
-      !(d->init->kind == CXCursor_DeclRefExpr && d->init->decl == d)) {
-    if (down_from(w->flow->c, cond)) { /* const bool inside = i < n; */
-      narrow(w, d->init, holds);
-      w->flow->c->down--;
-    }
+  if (d && d->kind == DECL_VARIABLE && d->is_const && d->init && cell_of(w->f, cond) >= 0) {
+    const unsigned made = w->now->cell[cell_of(w->f, cond)].stored;
+    if ((*names)-- > 0) /* const bool inside = i < n; */
+      narrow(w, d->init, holds, names, made < before ? made : before);
     return;
   }
   if (cond->kind != CXCursor_BinaryOperator || cond->count != 2) return;
   if (cond->op == (holds ? CXBinaryOperator_LAnd : CXBinaryOperator_LOr)) {
-    narrow(w, cond->child[0], holds);
-    narrow(w, cond->child[1], holds);
+    narrow(w, cond->child[0], holds, names, before);
+    narrow(w, cond->child[1], holds, names, before);
     return;
   }
   if (cond->op < CXBinaryOperator_LT || cond->op > CXBinaryOperator_NE) return;
   const int op = holds ? cond->op : negated(cond->op);
-  narrow_place(w, cond->child[0], op, cond->child[1]);
-  narrow_place(w, cond->child[1], turned(op), cond->child[0]);
+  narrow_place(w, cond->child[0], op, cond->child[1], before);
+  narrow_place(w, cond->child[1], turned(op), cond->child[0], before);
 }
 
 void state_narrow(Walk *w, const Node *cond, bool holds) {
-  if (!w->now->dead) narrow(w, cond, holds);
+  int names = 16;
+  if (!w->now->dead) narrow(w, cond, holds, &names, UINT_MAX);
 }

@@ -217,8 +217,7 @@ static Range masked(Range a, Range b, Range r) {
   return r;
 }
 
-static Range divided(Range a, Range b, Range r, double by_least, double by_most) {
-  (void)b;
+static Range divided(Range a, Range r, double by_least, double by_most) {
   r.known = a.known;
   r.sized = a.sized;
   r.low = floor(a.low / by_most);
@@ -258,8 +257,8 @@ Range range_binary(const Node *n, int op, Range a, Range b) {
   case CXBinaryOperator_Shl:
     r.low = a.low * power_of_two(b.low), r.high = a.high * power_of_two(b.high);
     return product(n, a, range_number(1), r);
-  case CXBinaryOperator_Div: return divided(a, b, r, b.low > 0 ? b.low : 1, most(b.high, 1));
-  case CXBinaryOperator_Shr: return divided(a, b, r, power_of_two(b.low), power_of_two(b.high));
+  case CXBinaryOperator_Div: return divided(a, r, b.low > 0 ? b.low : 1, most(b.high, 1));
+  case CXBinaryOperator_Shr: return divided(a, r, power_of_two(b.low), power_of_two(b.high));
   case CXBinaryOperator_Rem: return remainder_of(a, b, r);
   case CXBinaryOperator_And: return masked(a, b, r);
   case CXBinaryOperator_LT:

@@ -143,9 +143,10 @@ static bool same_value(const Value *a, const Value *b) {
   return true;
 }
 
-static const Walked *walked_before(const Walk *w, const Function *f, const Value *args) {
+static const Walked *walked_before(const Walk *w, Function *f, const Value *args) {
+  if (f->walked && f->walked->turn != w->flow->c->turn) f->walked = NULL; /* of another walk */
   for (const Walked *x = f->walked; x; x = x->next) {
-    if (x->turn != w->flow->c->turn || x->depth != w->now->depth) continue;
+    if (x->depth != w->now->depth) continue;
     bool same = memcmp(x->under, w->now->under, (size_t)x->depth * sizeof *x->under) == 0;
     for (int i = 0; i < f->param_count && same; i++) same = same_value(&x->args[i], &args[i]);
     for (int i = 0; i < INDEX_WORDS && same; i++) same = range_same(x->words[i], w->now->cell[i]);
