@@ -1,8 +1,9 @@
 /* body.c: from a port's body to its facts: what it uses, and everything that is wrong with it.
 **
-** The body is looked at once for each choice of types at one width with the first value of every
-** chosen constant, once more for each further value of a constant, and once at the other width. 
-** All of these variants go through all checks; a fault that two of them share is given once. */
+** The body is looked at once for each instance at each width, but for those that differ only in
+** constants which neither it, nor the library that it uses, nor the launch names.  All of these
+** variants go through all checks; a fault that two of them share is given once.  Those for which
+** the library says the same stand in one parse. */
 #include "body/reading.h"
 
 #include <string.h>
@@ -37,24 +38,57 @@ void language_free(Language *l) {
 
 /* ---- dims ------------------------------------------------------------------------------------ */
 
-/* dim >= 1 and dim <= 4096 among the requirements narrow the dim. */
-static void find_dims(Check *c) {
+/* dim >= 1, scalar <= 4096: false, the requirement says something else. */
+static bool narrows(Check *c, const kg_expr *require) {
+  const kg_step *s = require->steps;
+  if (require->count != 3 || s[0].op != KG_OP_VAR || s[1].op != KG_OP_INT) return false;
+  const kg_symbol x = kg_symbol_at(&c->k->model, (int)s[0].value);
+  if (x.kind == KG_CONST) return false;
+  int64_t none = 0, *low = x.kind == KG_DIM ? &c->dim_low[x.index] : &none,
+          *high = x.kind == KG_DIM ? &c->dim_high[x.index] : &c->scalar_high[x.index];
+  const int64_t v = s[1].value;
+  switch (s[2].op) {
+  case KG_OP_GE: *low = v > *low ? v : *low; return true;
+  case KG_OP_GT: *low = v + 1 > *low ? v + 1 : *low; return true;
+  case KG_OP_LE: *high = v < *high ? v : *high; return true;
+  case KG_OP_LT: *high = v - 1 < *high ? v - 1 : *high; return true;
+  case KG_OP_EQ: *low = *high = v; return true;
+  default: return false;
+  }
+}
+
+/* dim.rows * dim.D <= something. */
+static bool bounds_product(const kg_expr *require) {
+  const int last = require->steps[require->count - 1].op;
+  bool product = false;
+  for (int i = 0; i < require->count; i++) product = product || require->steps[i].op == KG_OP_MUL;
+  return product && (last == KG_OP_LE || last == KG_OP_LT || last == KG_OP_EQ);
+}
+
+/* A requirement that is more than a least or a most. */
+static void note_bound(Check *c, const kg_expr *require) {
+  int dims = 0;
+  for (int i = 0; i < require->count; i++) {
+    if (require->steps[i].op != KG_OP_VAR) continue;
+    const kg_symbol s = kg_symbol_at(&c->k->model, (int)require->steps[i].value);
+    if (s.kind == KG_DIM) c->dim_bound[s.index] = true, dims++;
+    if (s.kind == KG_SCALAR) c->scalar_bound[s.index] = true;
+  }
+  for (int i = 0; i < require->count && dims > 1 && bounds_product(require); i++) {
+    if (require->steps[i].op != KG_OP_VAR) continue;
+    const kg_symbol s = kg_symbol_at(&c->k->model, (int)require->steps[i].value);
+    if (s.kind == KG_DIM) c->dim_product[s.index] = true;
+  }
+}
+
+/* What the requirements make of dims and scalars. */
+static void find_bounds(Check *c) {
   const Kernel *k = c->k;
   for (int i = 0; i < k->dim_count; i++)
     c->dim_low[i] = 0, c->dim_high[i] = k->dim_max[i] > 0 ? k->dim_max[i] : UINT32_MAX;
-  for (int i = 0; i < k->require_count; i++) {
-    const kg_step *s = k->require[i].steps;
-    if (k->require[i].count != 3 || s[0].op != KG_OP_VAR || s[0].value >= k->dim_count ||
-        s[1].op != KG_OP_INT)
-      continue;
-    int64_t *low = &c->dim_low[s[0].value], *high = &c->dim_high[s[0].value];
-    const int64_t v = s[1].value;
-    if (s[2].op == KG_OP_GE && v > *low) *low = v;
-    if (s[2].op == KG_OP_GT && v + 1 > *low) *low = v + 1;
-    if (s[2].op == KG_OP_LE && v < *high) *high = v;
-    if (s[2].op == KG_OP_LT && v - 1 < *high) *high = v - 1;
-    if (s[2].op == KG_OP_EQ) *low = *high = v;
-  }
+  for (int i = 0; i < k->scalar_count; i++) c->scalar_high[i] = UINT32_MAX;
+  for (int i = 0; i < k->require_count; i++)
+    if (!narrows(c, &k->require[i])) note_bound(c, &k->require[i]);
 }
 
 /* ---- one parse ------------------------------------------------------------------------------- */
@@ -128,12 +162,14 @@ static void check_threads(Check *c, const Variant *v) {
   }
 }
 
-static bool check_once(Check *c, Gathered *g, Variant **variants, int count) {
+/* What is looked at in one parse. */
+static bool check_parse(Check *c, Gathered *g, Variant **variants, int count) {
   Tree *t = tree_make(c, variants, count);
   if (!t) return false;
   check_tree(c);
   check_names(c);
-  check_ranges(c);
+  mark_pointed(c);
+  if (!t->unfollowed) check_flow(c);
   if (!t->unfollowed) check_uniform(c);
   for (int i = 0; i < count; i++) check_threads(c, variants[i]);
   shared_gather(c, g);
@@ -143,58 +179,113 @@ static bool check_once(Check *c, Gathered *g, Variant **variants, int count) {
   return true;
 }
 
-static bool same_types(const Kernel *k, const kg_instance *x, const kg_instance *y) {
-  return memcmp(x->types, y->types, (size_t)k->type_count * sizeof *x->types) == 0;
+/* A tree's memory goes with it, unless something of it is kept: an array's extents, a fault's
+** place. */
+static bool check_once(Check *c, Gathered *g, Variant **variants, int count) {
+  Arena *const whole = c->a;
+  const int kept = g->array_count + c->seen_count + c->missing_count;
+  c->a = arena_new();
+  const bool parsed = check_parse(c, g, variants, count);
+  if (g->array_count + c->seen_count + c->missing_count == kept) {
+    arena_free(c->a);
+  } else {
+    TreeArena *t = arena_alloc(whole, sizeof *t);
+    *t = (TreeArena){c->a, c->trees};
+    c->trees = t;
+  }
+  c->a = whole;
+  return parsed;
 }
 
-/* The one constant in which two instances differ; -1: none, -2: several. */
-static int different_const(const Kernel *k, const kg_instance *x, const kg_instance *y) {
-  int which = -1;
-  for (int i = 0; i < k->const_count; i++)
-    if (x->consts[i] != y->consts[i]) which = which == -1 ? i : -2;
-  return which;
+/* ---- which parses ---------------------------------------------------------------------------- */
+
+enum { TOGETHER_MOST = 64 }; /* variants in one parse */
+
+static bool body_names(const Check *c, const char *word) {
+  for (int i = 0; i < c->token_count; i++)
+    if (c->tokens[i].kind == TOK_NAME && token_is(&c->tokens[i], word)) return true;
+  return false;
 }
 
-static Variant *variant_make(Check *c, const kg_instance *x, const kg_instance *first, int wave,
-                             int first_wave, int types) {
-  Variant *v = arena_alloc(c->a, sizeof *v);
-  *v = (Variant){.instance = x,
-                 .wave = wave,
-                 .types = types,
-                 .choice = choice_text(c, x, first, wave, first_wave)};
-  return v;
+static bool expr_names(const Kernel *k, const kg_expr *e, int constant) {
+  for (int i = 0; i < e->count; i++) {
+    if (e->steps[i].op != KG_OP_VAR) continue;
+    const kg_symbol s = kg_symbol_at(&k->model, (int)e->steps[i].value);
+    if (s.kind == KG_CONST && s.index == constant) return true;
+  }
+  return false;
+}
+
+/* What a constant is can matter to a reading: the body names it, or the library does, or the
+** launch. */
+static bool const_matters(const Check *c, int constant) {
+  const char *name = c->k->consts[constant].name;
+  bool launch = false;
+  for (int i = 0; i < 3; i++)
+    launch = launch || expr_names(c->k, &c->port->threads[i], constant) ||
+             expr_names(c->k, &c->k->groups[i], constant);
+  return launch || body_names(c, name) || items_name(c, name);
+}
+
+static int choice_of_types(Check *c, Gathered *g, const kg_instance *x) {
+  const size_t bytes = (size_t)c->k->type_count * sizeof *x->types;
+  for (int i = 0; i < g->choice_count; i++)
+    if (memcmp(g->choices[i]->types, x->types, bytes) == 0) return i;
+  g->choices[g->choice_count] = x;
+  return g->choice_count++;
+}
+
+/* The variants to be read: of instances that differ only in constants that do not matter, the
+** first.  Returns how many; *list has room for every instance at every width. */
+static int find_variants(Check *c, Gathered *g, const kg_instance *instances, int count,
+                         unsigned waves, Variant **list) {
+  bool matters[MAX_CONSTS];
+  int n = 0;
+  const int first_wave = waves & 1 ? 32 : 64;
+  for (int i = 0; i < c->k->const_count; i++) matters[i] = const_matters(c, i);
+  for (int wave = 32; wave <= 64; wave *= 2)
+    for (int i = 0; i < count && waves & (unsigned)wave / 32; i++) {
+      const kg_instance *x = &instances[i];
+      bool same = false;
+      for (int j = 0; j < c->k->const_count; j++)
+        same = same || (!matters[j] && x->consts[j] != instances->consts[j]);
+      if (same) continue;
+      Variant *v = list[n++] = arena_alloc(c->a, sizeof *v);
+      *v = (Variant){.instance = x,
+                     .wave = wave,
+                     .types = choice_of_types(c, g, x),
+                     .choice = choice_text(c, x, instances, wave, first_wave)};
+    }
+  return n;
+}
+
+/* Both can be read with one text of the library. */
+static bool share_library(const Check *c, const bool *named, const Variant *x, const Variant *y) {
+  if (named[MAX_CONSTS] && x->wave != y->wave) return false;
+  for (int i = 0; i < c->k->const_count; i++)
+    if (named[i] && x->instance->consts[i] != y->instance->consts[i]) return false;
+  return true;
 }
 
 /* All parses; false when the first one gave no tree. */
 static bool check_all(Check *c, Gathered *g, const kg_instance *instances, int count,
                       unsigned waves) {
-  const int wave = waves & 1 ? 32 : 64;
-  const kg_instance *first = &instances[0];
-  Variant **together = arena_alloc(c->a, (size_t)(count + 1) * sizeof *together);
-  Variant **apart = arena_alloc(c->a, (size_t)(count + 1) * sizeof *apart);
-  int together_count = 0, apart_count = 0;
-  for (int i = 0; i < count; i++) {
-    const kg_instance *x = &instances[i];
-    const int differs = different_const(c->k, x, first);
-    if (differs == -2 || (differs >= 0 && !same_types(c->k, x, first))) continue;
-    const bool own = differs >= 0 && items_name(c, c->k->consts[differs].name);
-    const int types = differs >= 0 ? 0 : g->choice_count++;
-    if (differs == -1) g->choices[types] = x;
-    Variant *v = variant_make(c, x, first, wave, wave, types);
-    if (own)
-      apart[apart_count++] = v;
-    else
-      together[together_count++] = v;
+  Variant **list = arena_alloc(c->a, ((size_t)count * WAVES + 1) * sizeof *list);
+  bool named[MAX_CONSTS + 1] = {0}; /* by the library; the last: WAVE */
+  int left = find_variants(c, g, instances, count, waves, list);
+  for (int i = 0; i < c->k->const_count; i++) named[i] = items_name(c, c->k->consts[i].name);
+  named[MAX_CONSTS] = items_name(c, "WAVE");
+  for (bool first = true; left > 0; first = false) {
+    Variant **together = arena_alloc(c->a, TOGETHER_MOST * sizeof *together);
+    int n = 0, stay = 0;
+    for (int i = 0; i < left; i++)
+      if (n < TOGETHER_MOST && (i == 0 || share_library(c, named, together[0], list[i])))
+        together[n++] = list[i];
+      else
+        list[stay++] = list[i];
+    left = stay;
+    if (!check_once(c, g, together, n) && first) return false;
   }
-  if (waves == 3) {
-    Variant *v = variant_make(c, first, first, 64, 32, 0);
-    if (items_name(c, "WAVE"))
-      apart[apart_count++] = v;
-    else
-      together[together_count++] = v;
-  }
-  if (!check_once(c, g, together, together_count)) return false;
-  for (int i = 0; i < apart_count; i++) check_once(c, g, &apart[i], 1);
   return true;
 }
 
@@ -295,7 +386,7 @@ static Facts *read_body(Check *c) {
   g->reaches = arena_alloc(c->a, items * items);
   g->overload_used = arena_alloc(c->a, (size_t)c->l->words.overload_count + 1);
   g->choices = arena_alloc(c->a, (size_t)count * sizeof *g->choices);
-  find_dims(c);
+  find_bounds(c);
   if (!check_all(c, g, instances, count, waves ? waves : 3)) return NULL;
   return make_facts(c, g, instances, count);
 }
@@ -316,6 +407,7 @@ Facts *body_facts(Arena *a, Language *l, const Kernel *k, const Port *port, Diag
   Read *r = arena_alloc(l->a, sizeof *r);
   *r = (Read){k, port, read_body(&c), l->reads};
   l->reads = r;
+  for (TreeArena *t = c.trees; t; t = t->next) arena_free(t->arena);
   arena_free(c.a);
   return r->facts;
 }

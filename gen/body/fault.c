@@ -9,12 +9,14 @@ enum { FAULTS_MOST = 200 };
 
 /* Steps down that a check takes; each is some frames of the stack, together well below 1 KiB. */
 enum { DOWN_MOST = 2000 };
+/* Steps of following one body, in millions; the library's own take some thousand. */
+enum { STEPS_MILLION = 5 };
 
 /* What leaves a body unread or unfollowed cannot be answered: nobody knows what else is in it. */
 static bool is_answerable(DiagCode code) {
   return code != D_BODY_CRASH && code != D_BODY_CLANG && code != D_BODY_DEEP &&
          code != D_CALLS_DEEP && code != D_BODY_STEPS && code != D_BODY_UNCLOSED &&
-         code != D_BODY_FAULTS;
+         code != D_BODY_FAULTS && code != D_BODY_PARSE_LONG;
 }
 
 bool faults_over(const Check *c) { return c->faults > FAULTS_MOST; }
@@ -62,6 +64,14 @@ bool down_from(Check *c, const Node *n) {
   if (c->down < DOWN_MOST) return c->down++, true;
   if (!c->deep) FAULT(c, n->at, D_BODY_DEEP, DOWN_MOST);
   c->deep = true;
+  return false;
+}
+
+bool step_into(Check *c, const Node *n) {
+  const int most = STEPS_MILLION * 1000000;
+  if (c->steps > most) return false;
+  if (c->steps++ < most) return down_from(c, n);
+  FAULT(c, n->at, D_BODY_STEPS, STEPS_MILLION);
   return false;
 }
 

@@ -3,7 +3,7 @@
 **
 ** body_facts reads one body in steps: its tokens (text.c), the library items that it may use
 ** (items.c), then parses by libclang for every choice of types, whose tree is copied
-** (tree.c) and given to the checks (check.c, names.c, range.c, uniform.c); from
+** (tree.c) and given to the checks (check.c, names.c, flow.c, uniform.c); from
 ** the first tree come the facts (shared.c and body.c).  All of them use place.c, variant.c,
 ** fault.c and node.c, which use none of them. */
 #ifndef BODY_H
@@ -93,7 +93,6 @@ typedef struct Decl { /* something with a name */
   bool is_const;
   bool pointed;      /* a pointer or a reference may mean it too, or is it (uniform.c) */
   struct Node *loop; /* a `for` that declares it */
-  bool changed;      /* assigned after its declaration, other than by its loop's step */
   Constant constant;
   struct Decl *next;
 } Decl;
@@ -112,7 +111,7 @@ typedef struct Node {
   unsigned char level; /* of a condition: how much it differs (uniform.c) */
   int header;          /* how many children stand in the parentheses of if, while, switch */
   struct Node *init, *cond, *step, *body; /* of loops and branches; body: then; step: else */
-  struct Ranged *ranged;                  /* what range.c found of it; NULL: not asked for yet */
+  int cell; /* of a struct's member: its cell in the function (flow.h); 0: none */
 } Node;
 
 typedef struct Function {
@@ -133,12 +132,16 @@ typedef struct Function {
   bool open, closed;                   /* on the way down, for recursion; been there */
   const struct Function *reached_from; /* shared.c: the last one whose calls were followed to it */
   struct Followed *followed;           /* uniform.c: with what it was followed already */
+  int cell_count, cell_room;           /* flow.h */
+  struct Cell *cells;
+  struct State *spare;   /* that nobody needs just now */
+  struct Walked *walked; /* value.c: with what it was walked through already */
   struct Function *next;
 } Function;
 
 /* The body for one choice of types and constants and one width.  As many as can share the library's
 ** text stand in one parse, each in a namespace of its own: those that differ in types, and in
-** constants that no library function of theirs names. */
+** constants (and width) that no library function of theirs names. */
 struct Variant {
   const kg_instance *instance;
   int wave;
@@ -171,8 +174,14 @@ typedef struct Tree {
 
 /* ---- one body's reading ---------------------------------------------------------------------- */
 
+typedef struct TreeArena { /* the memory of a tree that something is kept of */
+  Arena *arena;
+  struct TreeArena *next;
+} TreeArena;
+
 typedef struct Check {
-  Arena *a;
+  Arena *a; /* of the parse at hand, while there is one */
+  TreeArena *trees;
   Language *l;
   const Kernel *k;
   const Port *port;
@@ -193,6 +202,10 @@ typedef struct Check {
   int down, steps; /* how deep the check at work has gone; how far */
   bool deep;       /* it was too deep, and that was told */
   int64_t dim_low[MAX_DIMS], dim_high[MAX_DIMS];
+  int64_t scalar_high[MAX_SCALARS];
+  /* a requirement says more of it than its least and its most */
+  bool dim_bound[MAX_DIMS], scalar_bound[MAX_SCALARS];
+  bool dim_product[MAX_DIMS]; /* that it and another one have a product no larger than something */
   int64_t consts[MAX_CONSTS]; /* of the variant at hand, with the port's own */
   int64_t threads;            /* in a group, likewise */
   int seen_count, seen_room;
@@ -217,6 +230,9 @@ bool fault_given(const Check *c, Place place); /* any, at this very place */
 ** a call): false, with the fault at n given, when that is deeper than the stack may be taken to
 ** hold; then the caller knows nothing of what is below.  Each true is followed by c->down--. */
 bool down_from(Check *c, const Node *n);
+/* Likewise, of what follows a body's control: false, and that was told, also when that takes too
+** long.  c->steps counts. */
+bool step_into(Check *c, const Node *n);
 /* Its source line, and which types it is about. */
 void fault_end(Check *c, Place place);
 #define FAULT(c, at, code, ...)                                                                    \
@@ -268,8 +284,9 @@ void variant_set(Check *c, const Variant *v);
 /* The checks, each over all functions of the tree at hand. */
 void check_tree(Check *c);    /* storage types, double, pointers, calls, arguments */
 void check_names(Check *c);   /* declared names, literal widths */
-void check_ranges(Check *c);  /* 32-bit products */
+void check_flow(Check *c);    /* 32-bit sums and products, ends of arrays */
 void check_uniform(Check *c); /* divergence */
+void mark_pointed(Check *c);  /* sets Decl.pointed, for the last two */
 
 /* ---- what is gathered over all trees of a body ----------------------------------------------- */
 

@@ -5,7 +5,12 @@
 ** bytes are copies of which file, so every offset finds its way back to a file, line and column. */
 #include "body/reading.h"
 
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* How deep a tree is at most, in libclang's cursors, each of which takes some of the stack to
 ** visit; and through how many functions a call is followed. */
@@ -270,12 +275,23 @@ static void note_loop_variable(Node *loop) {
 
 static enum CXChildVisitResult copy_child(CXCursor cursor, CXCursor parent, CXClientData data);
 
+static bool stacked_label(const Node *n) {
+  return n && n->kind == CXCursor_CaseStmt && n->parent && n->parent->kind == CXCursor_CaseStmt;
+}
+
 static void copy_children(Copy *k, Node *n, CXCursor cursor) {
   Node *const parent = k->parent;
   const int first = k->kid_count;
   k->parent = n;
   if (k->nest == NEST_MOST) {
-    if (!k->t->cut) FAULT(k->c, n->at, D_BODY_DEEP, NEST_MOST);
+    if (!k->t->cut) {
+      FAULT(k->c, n->at, D_BODY_DEEP, NEST_MOST);
+      if (stacked_label(n) || stacked_label(n->parent))
+        NOTE(k->c,
+             "a case label stands within the one before it, so no more than some %d may follow "
+             "each other: compare with the ends of a range",
+             NEST_MOST);
+    }
     k->t->cut = true;
   } else {
     k->nest++;
@@ -341,6 +357,17 @@ static void callee_first(Node *n) {
   n->child[1] = first;
 }
 
+/* A struct's `a = b` is a call of its operator=: to the checks it is the assignment that it says. */
+static bool struct_assigned(Node *n) {
+  const Node *callee = n->count == 3 ? node_strip(n->child[1]) : NULL;
+  if (!callee || !callee->decl || strcmp(callee->decl->name, "operator=") != 0) return false;
+  n->kind = CXCursor_BinaryOperator;
+  n->op = CXBinaryOperator_Assign;
+  n->child[1] = n->child[2];
+  n->count = 2;
+  return true;
+}
+
 static enum CXChildVisitResult copy_child(CXCursor cursor, CXCursor parent, CXClientData data) {
   (void)parent;
   Copy *k = data;
@@ -369,6 +396,7 @@ static enum CXChildVisitResult copy_child(CXCursor cursor, CXCursor parent, CXCl
   case CXCursor_MemberRefExpr:
   case CXCursor_TypeRef: finish_name(k, n, cursor); break;
   case CXCursor_CallExpr: {
+    if (struct_assigned(n)) break;
     callee_first(n);
     const Node *callee = n->count ? node_strip(n->child[0]) : NULL;
     if (callee && callee->decl && callee->decl->kind == DECL_FUNCTION) n->decl = callee->decl;
@@ -524,16 +552,49 @@ static const char *const arguments[] = {
     "-Wno-unused-const-variable",
 };
 
+static enum CXErrorCode parse(const Check *c, Tree *t) {
+  struct CXUnsavedFile file = {"kg_body.cc", t->text.s, t->text.len};
+  return clang_parseTranslationUnit2(c->l->index, "kg_body.cc", arguments,
+                                     sizeof arguments / sizeof *arguments, &file, 1,
+                                     CXTranslationUnit_None, &t->unit);
+}
+
+/* From this size on, a body is parsed by a child first: what clang takes for it can grow with its
+** third power, and a parse cannot be stopped. */
+enum { LARGE = 16384, PARSE_SECONDS = 20 };
+
+/* Whether clang comes to an end; $KGEN_PARSE_SECONDS is another limit. */
+static bool ends_in_time(const Check *c, Tree *t, int *seconds) {
+  const char *given = getenv("KGEN_PARSE_SECONDS");
+  const int limit = *seconds = given && atoi(given) > 0 ? atoi(given) : PARSE_SECONDS;
+  if (c->len < LARGE) return true;
+  const pid_t child = fork();
+  if (child < 0)
+    return true; /* no room for a second look; the first one then takes what it takes */
+  if (child == 0) {
+    const struct rlimit cpu = {(rlim_t)limit, (rlim_t)limit};
+    if (setrlimit(RLIMIT_CPU, &cpu) == 0) parse(c, t);
+    _exit(0);
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status)) return true;
+  return WTERMSIG(status) != SIGXCPU && WTERMSIG(status) != SIGKILL;
+}
+
 Tree *tree_make(Check *c, Variant **variants, int count) {
   Tree *t = arena_alloc(c->a, sizeof *t);
   t->variants = variants;
   t->variant_count = count;
   c->tree = t;
   put_text(c, t);
-  struct CXUnsavedFile file = {"kg_body.cc", t->text.s, t->text.len};
-  const enum CXErrorCode rc = clang_parseTranslationUnit2(
-      c->l->index, "kg_body.cc", arguments, sizeof arguments / sizeof *arguments, &file, 1,
-      CXTranslationUnit_None, &t->unit);
+  int seconds;
+  if (!ends_in_time(c, t, &seconds)) {
+    FAULT_AT(c, ((Place){c->path, 1, 0}), D_BODY_PARSE_LONG, seconds);
+    NOTE(c, "make it smaller: a table in memory, or a function in lib/, for what it says so often");
+    tree_close(t);
+    return NULL;
+  }
+  const enum CXErrorCode rc = parse(c, t);
   if (rc != CXError_Success) FAULT_AT(c, ((Place){c->path, 1, 0}), D_BODY_CRASH, (int)rc);
   if (rc != CXError_Success || clang_errors(c, t) > 0) {
     tree_close(t);

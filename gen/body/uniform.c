@@ -20,7 +20,6 @@
 
 typedef unsigned char Level;
 enum { GROUP, WAVE_WIDE, LANE_OWN }; /* levels */
-enum { STEPS_MILLION = 5 }; /* of following one body; the library's own take some thousand */
 
 typedef struct Loop {
   Level left, skipped;
@@ -170,13 +169,36 @@ static void raise_all(Frame *r, const Node *n, Level x) {
   for (int i = 0; i < n->count; i++) raise_all(r, n->child[i], x);
 }
 
-/* thread / WAVE and thread / (2 * WAVE) are the same in a wave. */
+/* The thread's number, by whichever name; with one row of threads thread_x is it too. */
+static bool is_thread(const Check *c, const Node *n) {
+  n = node_strip_casts(n);
+  const Decl *d = n && n->kind == CXCursor_DeclRefExpr ? n->decl : NULL;
+  for (int names = 0; d && d->kind == DECL_VARIABLE && d->is_const && d->init; names++) {
+    n = names < 16 ? node_strip_casts(d->init) : NULL;
+    d = n && n->kind == CXCursor_DeclRefExpr ? n->decl : NULL;
+  }
+  if (!d || d->kind != DECL_INDEX) return false;
+  return d->index == IX_THREAD ||
+         (d->index == IX_THREAD_X && axis_threads(c, 1) == 1 && axis_threads(c, 2) == 1);
+}
+
+/* thread / WAVE and thread / (2 * WAVE), thread < WAVE and thread >= 2 * WAVE are the same in a
+** wave. */
 static bool is_wave_number(Frame *r, const Node *n) {
+  const int wave = r->c->wave;
   int64_t by;
-  const Node *x = n->count == 2 ? node_strip_casts(n->child[0]) : NULL;
-  return n->op == CXBinaryOperator_Div && x && x->kind == CXCursor_DeclRefExpr && x->decl &&
-         x->decl->kind == DECL_INDEX && x->decl->index == IX_THREAD &&
-         node_constant(r->c, n->child[1], r->c->wave, &by) && by > 0 && by % r->c->wave == 0;
+  if (n->count != 2) return false;
+  const bool turned = is_thread(r->c, n->child[1]); /* WAVE > thread */
+  if (!turned && !is_thread(r->c, n->child[0])) return false;
+  if (!node_constant(r->c, n->child[turned ? 0 : 1], wave, &by)) return false;
+  switch (n->op) {
+  case CXBinaryOperator_Div: return !turned && by > 0 && by % wave == 0;
+  case CXBinaryOperator_LT:
+  case CXBinaryOperator_GE: return (turned ? by + 1 : by) % wave == 0;
+  case CXBinaryOperator_LE:
+  case CXBinaryOperator_GT: return (turned ? by : by + 1) % wave == 0;
+  default: return false;
+  }
 }
 
 static void assign(Frame *r, const Node *to, Level value, Level control, bool keeps) {
@@ -310,19 +332,8 @@ static Level choice(Frame *r, Node *n, Level control) {
   return x;
 }
 
-/* Goes into an expression or a statement: false, and that was told, when it is too deep, or this
-** takes too long. */
-static bool step_into(Frame *r, const Node *n) {
-  Check *c = r->c;
-  const int most = STEPS_MILLION * 1000000;
-  if (c->steps > most) return false;
-  if (c->steps++ < most) return down_from(c, n);
-  FAULT(c, n->at, D_BODY_STEPS, STEPS_MILLION);
-  return false;
-}
-
 static Level eval(Frame *r, Node *n, Level control) {
-  if (!step_into(r, n)) return LANE_OWN;
+  if (!step_into(r->c, n)) return LANE_OWN;
   const Level x = new_level(r, n, control);
   r->c->down--;
   return x;
@@ -455,7 +466,7 @@ static void leave(Frame *r, const Node *n, Level control) {
 static void run_inside(Frame *r, Node *n, Level control);
 
 static void run(Frame *r, Node *n, Level control) {
-  if (!step_into(r, n)) return;
+  if (!step_into(r->c, n)) return;
   run_inside(r, n, control);
   r->c->down--;
 }
@@ -521,9 +532,32 @@ static void mark_all(const Node *n) {
   for (int i = 0; i < n->count; i++) mark_all(n->child[i]);
 }
 
+/* The variable that is given for a parameter which means it, and not its value. */
+static Decl *given_place(const Function *f, const Node *call, int i) {
+  if (i + 1 >= call->count || !is_private_pointer(f->params[i]->type)) return NULL;
+  return (Decl *)(uintptr_t)node_base(call->child[i + 1]);
+}
+
+/* f(a, a): two of its parameters are one variable, and it may store to one of them.  True where
+** that was not known yet. */
+static bool mark_given_twice(const Function *f, const Node *n) {
+  bool news = false;
+  for (int i = 0; i < f->param_count; i++)
+    for (int j = i + 1; j < f->param_count; j++) {
+      const Decl *a = given_place(f, n, i), *b = given_place(f, n, j);
+      if (!a || !b || (a != b && !(a->pointed && b->pointed)) ||
+          (!takes_place(f->params[i]) && !takes_place(f->params[j])))
+        continue;
+      news = news || !f->params[i]->pointed || !f->params[j]->pointed;
+      f->params[i]->pointed = f->params[j]->pointed = true;
+    }
+  return news;
+}
+
 /* An argument's address is not kept, unless the function gives it back, which then is a
 ** variable's value or a place without a name; what the function stores there, the call says. */
-static void find_pointed(const Node *n) {
+static bool find_pointed(const Node *n) {
+  bool news = false;
   if (n->kind == CXCursor_VarDecl && n->decl && n->init && type_space(n->type) == 0 &&
       holds_address(n->decl->type)) {
     n->decl->pointed = true;
@@ -531,13 +565,23 @@ static void find_pointed(const Node *n) {
   } else if (n->kind == CXCursor_BinaryOperator && n->count == 2 &&
              n->op == CXBinaryOperator_Assign && holds_address(node_strip(n->child[0])->type)) {
     mark_all(n);
+  } else if (n->kind == CXCursor_CallExpr && n->decl && n->decl->kind == DECL_FUNCTION) {
+    news = mark_given_twice(n->decl->function, n);
   }
-  for (int i = 0; i < n->count; i++) find_pointed(n->child[i]);
+  for (int i = 0; i < n->count; i++) news = find_pointed(n->child[i]) || news;
+  return news;
+}
+
+void mark_pointed(Check *c) {
+  bool news;
+  do { /* what a function is given twice, it may give on; marks are only ever added */
+    news = false;
+    for (const Function *f = c->tree->functions; f; f = f->next)
+      if (f->body) news = find_pointed(f->body) || news;
+  } while (news);
 }
 
 void check_uniform(Check *c) {
-  for (const Function *f = c->tree->functions; f; f = f->next)
-    if (f->body) find_pointed(f->body);
   for (const Function *f = c->tree->functions; f; f = f->next) {
     if (!f->is_body || (!f->barrier && !f->lane_op)) continue;
     variant_set(c, f->variant);

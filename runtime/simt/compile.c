@@ -70,8 +70,10 @@ static const char *const options[] = {
     "-fno-optimize-sibling-calls",
     "-mllvm",
     "-inline-threshold=10000",
-    /* a meeting's place is its return address: the code generator, which does not know that a call
-    ** is convergent, makes no second copy of one (core.h says it to the optimiser) */
+    /* a meeting's place is its return address, so no call that leads to one may be copied: every
+    ** function is convergent until its definition shows that it meets nobody, and the code
+    ** generator, which does not know what that is, makes no second copy of a call */
+    "-fconvergent-functions",
     "-mllvm",
     "-disable-early-taildup",
     "-mllvm",

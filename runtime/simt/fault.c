@@ -62,6 +62,37 @@ static int meaning(int signal_number, const void *place) {
   return signal_number;
 }
 
+#if defined(__x86_64__)
+/* An instruction whose operand in memory must be aligned to all of its bytes: the aligned moves,
+** and in the form without VEX every operation on whole registers but the moves that say otherwise
+** (Intel's manual, volume 1, 14.9). */
+static bool needs_alignment(const unsigned char *code) {
+  static const unsigned char moves[] = {0x28, 0x29, 0x2b, 0x6f, 0x7f, 0xe7};
+  bool wide = true; /* not one element, and no unaligned move: both have F2 or F3 */
+  for (; *code == 0x66 || *code == 0xf2 || *code == 0xf3; code++) wide = wide && *code == 0x66;
+  if ((*code & 0xf0) == 0x40) code++;
+  const bool vex = *code == 0xc4 || *code == 0xc5;
+  if (!vex && *code != 0x0f) return false;
+  if (vex) {
+    code += *code == 0xc4 ? 2 : 1;
+    wide = (*code & 3) < 2;
+  }
+  const unsigned char op = *++code;
+  if (memchr(moves, op, sizeof moves)) return wide;
+  return !vex && wide && ((op >= 0x51 && op <= 0x76) || op == 0xc6 || op >= 0xd0);
+}
+
+/* The processor has no signal for it: a segmentation fault without an address. */
+static bool is_misaligned(int signal_number, const siginfo_t *info, const void *place) {
+  return signal_number == SIGSEGV && info->si_code == SI_KERNEL && needs_alignment(place);
+}
+#else
+static bool is_misaligned(int signal_number, const siginfo_t *info, const void *place) {
+  (void)place;
+  return signal_number == SIGBUS && info->si_code == BUS_ADRALN;
+}
+#endif
+
 static void handle(int signal_number, siginfo_t *info, void *state) {
   kg_simt_context *context = running;
   if (context && signal_number == SIGTRAP && kg_ticker_ticked(&context->ticker, info)) {
@@ -74,7 +105,9 @@ static void handle(int signal_number, siginfo_t *info, void *state) {
     return;
   }
   context->fault_site = kg_signal_place(state);
-  context->fault = meaning(signal_number, context->fault_site);
+  context->fault = is_misaligned(signal_number, info, context->fault_site)
+                       ? KG_SIMT_MISALIGNED
+                       : meaning(signal_number, context->fault_site);
   context->fault_address = info->si_addr;
   kg_signal_go_on(state, kg_simt_resume, context->sp);
 }

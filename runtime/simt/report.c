@@ -193,6 +193,9 @@ static const char *fault_words(int fault) {
   case SIGFPE: return "divides an integer by zero";
   case SIGILL: return "runs into code that must not be reached";
   case SIGTRAP: return "traps";
+  case KG_SIMT_MISALIGNED:
+    return "moves several elements at once to or from an address that is not aligned to all of "
+           "them";
   default: return "crashes";
   }
 }

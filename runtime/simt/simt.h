@@ -222,6 +222,7 @@ void kg_simt_fault_enter(kg_simt_context *context, double seconds);
 void kg_simt_fault_leave(kg_simt_context *context);
 #define KG_SIMT_SIGNAL_STACK 65536u
 #define KG_SIMT_TIME (-1)
+#define KG_SIMT_MISALIGNED (-2) /* an access that needs an alignment which its address has not */
 
 /* ---- the pool -------------------------------------------------------------------------------- */
 

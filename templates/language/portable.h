@@ -1,7 +1,7 @@
 // portable.h: the kernel language.  Every word that a body or a library function may use stands here, with what it means.
 //
 // A body (.kc) is C++ as far as Metal, CUDA and HIP agree, plus these words.  libclang parses each body against this file,
-// once for each instance of its types; the generated text never includes it: there, each word becomes what the backend's
+// once for each instance at each width; the generated text never includes it: there, each word becomes what the backend's
 // table (metal.lua, cuda.lua, hip.lua) says, and only the words that a kernel uses are written out.
 //
 // A body sees its specification: the types by name (T), the constants (THREADS), WAVE, the inputs and outputs as pointers

@@ -437,7 +437,7 @@ static void a_fault_at_one_width_alone_says_which(void **state) {
 static void a_fault_that_the_specification_answers_is_not_told(void **state) {
   (void)state;
   Arena *a = arena_new();
-  const char *body = "const u32 own = thread % 32;\ny[own] = T(f32(x[own]) * scale);\n";
+  const char *body = "const u32 own = thread % 32;\ny[own] = T(wave_sum(f32(x[own]) * scale));\n";
   Found f = read_these(spec_with(a, fixed_threads, all_ports, ""), body);
   expect_within(f.said, "E140");
   assert_int_equal(diags_errors(f.d), 1);

@@ -115,6 +115,31 @@ static void a_library_function_called_from_two_branches_is_reported(void **state
       "at __shfl_down at lib.kc:1; every lane of wave 0 must come to the same one");
 }
 
+/* A function of its own around the barrier, as Metal's words are: clang must make no second copy of
+** it for the threads that stored before. */
+static void a_barrier_between_two_branches_of_one_condition_is_one_place(void **state) {
+  (void)state;
+  static const char text[] =
+      HEAD "static inline __device__ void wait() { __syncthreads(); }\n"
+           "extern \"C\" __global__ void between(u32 *out, u32 n) {\n"
+           "__shared__ u32 s[128];\n"
+           "if (threadIdx.x < n) s[threadIdx.x] = threadIdx.x;\nwait();\n"
+           "if (threadIdx.x < n) out[threadIdx.x] = s[n - 1 - threadIdx.x];\n}\n";
+  FOR_EACH_WIDTH(width) {
+    Bench bench;
+    u32 out[128] = {0};
+    struct {
+      u32 *out;
+      u32 n;
+    } args = {out, 100};
+    open_device(&bench, width, "");
+    load(&bench, text, "between");
+    LAUNCH(&bench, 1, 128, args);
+    for (u32 i = 0; i < 128; i++) assert_int_equal(out[i], i < 100 ? 99 - i : 0);
+    close_device(&bench);
+  }
+}
+
 static void reading_a_lane_that_is_not_there_is_reported(void **state) {
   (void)state;
   mistake(
@@ -202,6 +227,26 @@ static void a_crash_is_a_report_and_the_device_lives_on(void **state) {
   LAUNCH(&bench, 1, 4, args);
   bench.device.ops->free(&bench.device, memory);
   close_device(&bench);
+}
+
+static void a_misaligned_access_is_said_to_be_one(void **state) {
+  (void)state;
+#if defined(__x86_64__) /* elsewhere the processor does it */
+  static const char *const words = "typedef f32 four __attribute__((ext_vector_type(4)));\n";
+  static const char *const accesses[] = {
+      "*(four *)(out + threadIdx.x) = four(1);\n",
+      "*(four *)(out + 4 * threadIdx.x) = *(four *)(out + threadIdx.x) * four(2);\n",
+  };
+  for (int i = 0; i < 2; i++) {
+    char text[512];
+    snprintf(text, sizeof text,
+             HEAD "%sextern \"C\" __global__ void four_at(f32 *out) {\n#line 1 \"four.kc\"\n%s}\n",
+             words, accesses[i]);
+    mistake(32, 4, text, "four_at",
+            "kernel four_at at width 32, group (0, 0, 0): thread 1 moves several elements at once "
+            "to or from an address that is not aligned to all of them, at four.kc:1");
+  }
+#endif
 }
 
 static void a_division_by_zero_a_trap_and_a_deep_stack_are_reports(void **state) {
@@ -319,9 +364,11 @@ int main(void) {
       cmocka_unit_test(threads_at_two_barriers_are_reported),
       cmocka_unit_test(a_lane_operation_under_divergence_is_reported),
       cmocka_unit_test(a_library_function_called_from_two_branches_is_reported),
+      cmocka_unit_test(a_barrier_between_two_branches_of_one_condition_is_one_place),
       cmocka_unit_test(reading_a_lane_that_is_not_there_is_reported),
       cmocka_unit_test(the_report_of_many_groups_is_of_the_lowest),
       cmocka_unit_test(a_crash_is_a_report_and_the_device_lives_on),
+      cmocka_unit_test(a_misaligned_access_is_said_to_be_one),
       cmocka_unit_test(a_division_by_zero_a_trap_and_a_deep_stack_are_reports),
       cmocka_unit_test(a_cuda_mask_that_leaves_lanes_out_is_reported),
       cmocka_unit_test(an_object_without_lines_has_none),
