@@ -207,6 +207,18 @@ static void judge_refusal(Arena *a, Verify *v, int number, const Job *job, const
   pthread_mutex_unlock(&v->lock);
 }
 
+/* clang gives PTX, NVRTC what runs. */
+static void check_ptx(Arena *a, Verify *v, int number, const Job *job, const Compiled *r,
+                      const char *text) {
+  const VerifyRow *row = &v->rows[job->row];
+  const VerifyTool *t = &v->tools[job->tool];
+  if (strcmp(t->name, "clang-cuda") != 0) return;
+  const char *fault = ptx_fault(a, arena_strndup(a, r->object.bytes, r->object.size), text);
+  if (fault != NULL)
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, row->port->backend->name,
+                 place_of(row, t, job), "%s", fault);
+}
+
 static void judge_compiled(Arena *a, Verify *v, int number, const Job *job, const Compiled *r,
                            const char *text) {
   VerifyRow *row = &v->rows[job->row];
@@ -216,6 +228,8 @@ static void judge_compiled(Arena *a, Verify *v, int number, const Job *job, cons
                  place_of(row, t, job), "%s", log_of(a, row, r));
   else if (strcmp(t->backend, "hip") == 0)
     check_code_object(v, number, job, r);
+  else
+    check_ptx(a, v, number, job, r, text);
   check_limits(v, number, job, text);
   pthread_mutex_lock(&v->lock);
   row->wanted[job->tool]++;

@@ -2,6 +2,7 @@
 **
 **   verify.c           tools, rows, findings; jobs spread over threads
 **   static.c    what the specification and the bodies say of themselves, and the ledger
+**   hidden.c    what a text hides from the simulated devices, held to a table
 **   compile.c   every text put to real compilers, and what must be refused
 **   run.c       every case run on the CPU, lane by lane; the same under the sanitizer
 **   report.c    the rows and findings as text and as JSON
@@ -165,6 +166,13 @@ void verify_compile(Verify *v);
 void verify_run_tools(Verify *v, VerifyStage stage);
 void verify_run(Verify *v, VerifyStage stage);
 void verify_run_close(Verify *v);
+
+/* ---- hidden.c: NULL, or what is wrong --------------------------------------------------------- */
+
+/* A backend's text: what it hides from the simulated devices, and its inline assembly. */
+const char *hidden_fault(Arena *a, const char *backend, const char *text);
+/* What a compiler made of a CUDA text, in PTX. */
+const char *ptx_fault(Arena *a, const char *ptx, const char *text);
 
 /* Adds v->more made cases for each of the library's own, where the requirements leave room. */
 void verify_more_cases(Verify *v);
