@@ -165,7 +165,7 @@ static void asking_for_a_lane_beyond_the_wave_is_reported_for_each_backends_text
       {"cuda",
        "extern \"C\" __global__ void far(unsigned *out) {\n"
        "out[threadIdx.x] = __shfl_xor_sync(0xffffffffu, threadIdx.x, 40);\n}\n",
-       "reads the value of lane 40 in __shfl_xor_sync at "},
+       "reads the value of lane 55 in __shfl_xor_sync at "},
       {"metal",
        "#include <metal_stdlib>\nusing namespace metal;\n"
        "kernel void far(device uint *out [[buffer(0)]], uint i [[thread_index_in_threadgroup]]) {\n"
