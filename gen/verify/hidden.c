@@ -1,9 +1,10 @@
 /* hidden.c: what the simulated devices do not run of a text, held to a table.
 **
-** A text may hide a piece from the CPU (#ifdef KG_SIMT ... #else ... #endif), where no C++ says what
-** the device is to do.  So nothing that runs can find a fault in it, and each such piece stands here,
-** with what the CPU does in its place.  Inline assembly is allowed nowhere else.  Where a compiler
-** gives PTX, that is read as well: which instructions on floats it may have at all.  See verify.h. */
+** A text may hide a piece from the CPU (#ifdef KG_SIMT ... #else ... #endif), where no C++ says
+** what the device is to do.  So nothing that runs can find a fault in it, and each such piece stands
+** here, with what the CPU does in its place.  Inline assembly is allowed nowhere else.  Where a
+** compiler gives PTX, that is read as well: which instructions on floats it may have at all.
+** See verify.h. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,7 @@ static const struct {
     {"cvt.f32.f16", "kg_f16_value"},
 };
 
-/* ---- the text ---------------------------------------------------------------------------------- */
+/* ---- the text -------------------------------------------------------------------------------- */
 
 /* Adds a line without its comment, spaces as one. */
 static void add_line(Buf *b, const char *line, size_t bytes) {
@@ -158,7 +159,7 @@ const char *hidden_fault(Arena *a, const char *backend, const char *text) {
   return fault;
 }
 
-/* ---- PTX --------------------------------------------------------------------------------------- */
+/* ---- PTX ------------------------------------------------------------------------------------- */
 
 static bool matches(const char *pattern, const char *name) {
   for (; *pattern != '\0' && *pattern != '*'; pattern++, name++)

@@ -167,7 +167,7 @@ void verify_run_tools(Verify *v, VerifyStage stage);
 void verify_run(Verify *v, VerifyStage stage);
 void verify_run_close(Verify *v);
 
-/* ---- hidden.c: NULL, or what is wrong --------------------------------------------------------- */
+/* ---- hidden.c: NULL, or what is wrong -------------------------------------------------------- */
 
 /* A backend's text: what it hides from the simulated devices, and its inline assembly. */
 const char *hidden_fault(Arena *a, const char *backend, const char *text);

@@ -134,8 +134,8 @@ static const char *const checked_options[] = {
     "-disable-vector-combine=1",
 };
 
-/* Of its twin: the same text once more, unwatched, with zeros where the other one has a pattern in a
-** variable that nobody has set, and a trap at an access outside a variable. */
+/* Of its twin: the same text once more, unwatched, with zeros where the other one has a pattern in
+** a variable that nobody has set, and a trap at an access outside a variable. */
 static const char *const twin_options[] = {
     "-O1",
     "-ftrivial-auto-var-init=zero",

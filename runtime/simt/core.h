@@ -221,8 +221,8 @@ template <class V> KG_SIMT_IN V kg_simt_shuffle(V value, unsigned from, const ch
 KG_SIMT_IN unsigned kg_simt_lane_index() { return kg_simt_ours(kg_simt_now()->index); }
 
 /* What a lane gets that asks past the wave's ends: any value at all, and on every backend the same.
-** All-one bits, a value that nobody can mean; on runs that try others (sanitize.c) 0 and the largest
-** number of one sign, by turns of lanes. */
+** All-one bits, a value that nobody can mean; on runs that try others (sanitize.c) 0 and the
+** largest number of one sign, by turns of lanes. */
 template <class V> KG_SIMT_IN V kg_simt_beyond() {
   const unsigned which = kg_simt_ours(kg_simt.beyond), zero = (kg_simt_lane_index() ^ which) & 1u;
   const unsigned word = which == 0 ? ~0u : zero ? 0u : which == 1 ? 0x7f7fffffu : 0xff7fffffu;

@@ -46,8 +46,8 @@ static bool out_of_time(kg_simt_context *context) {
   return ++context->ticks > 4 && context->in_lane;
 }
 
-/* The text's own traps (compile.c) say in the instruction what they are for, by the number of one of
-** clang's checks: ud1 with it on x86-64, brk on aarch64.  There a trap without a number is a brk
+/* The text's own traps (compile.c) say in the instruction what they are for, by the number of one
+** of clang's checks: ud1 with it on x86-64, brk on aarch64.  There a trap without a number is a brk
 ** too; on x86-64 it is ud2, and the processor itself minds one quotient. */
 static int meaning(int signal_number, const void *place) {
   enum { DIVISION = 3, SHIFT = 20 };

@@ -344,10 +344,10 @@ static bool run_again(kg_simt_check *check, kg_simt_job *job, const Again *again
 }
 
 /* before: the outputs as they were before the launch; behind it, what the first run made of them.
-** Two more runs, of the twin, differ from it in all that must not matter: what a variable holds that
-** nobody has set, the order of lanes, waves and groups, and what lies beyond a wave's ends.  Where
-** an output differs, runs that differ in one thing alone tell which.  False: out of memory, with the
-** error. */
+** Two more runs, of the twin, differ from it in all that must not matter: what a variable holds
+** that nobody has set, the order of lanes, waves and groups, and what lies beyond a wave's ends.
+** Where an output differs, runs that differ in one thing alone tell which.  False: out of memory,
+** with the error. */
 static bool run_in_other_ways(kg_simt_check *check, kg_simt_job *job, unsigned char *before,
                               size_t bytes, kg_error *error) {
   static const Again ways[][3] = {

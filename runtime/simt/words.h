@@ -3,8 +3,8 @@
 /* Shuffles among parts of `width` lanes.  Where a part is the whole wave they are the kernel
 ** language's: asking past its ends for a lane by number or by mask is a mistake, since the devices
 ** differ there (one takes the number modulo the width, another gives the lane itself), and
-** shuffle_down and shuffle_up get any value at all.  In a smaller part a source past its ends is the
-** lane itself, as in HIP's header and in PTX. */
+** shuffle_down and shuffle_up get any value at all.  In a smaller part a source past its ends is
+** the lane itself, as in HIP's header and in PTX. */
 template <class V>
 KG_SIMT_IN V kg_simt_shuffle_xor(V value, unsigned mask, unsigned width, const char *what) {
   const unsigned self = kg_simt_lane_index(), from = self ^ mask;

@@ -597,7 +597,7 @@ static void the_texts_of_three_backends_agree_to_the_last_bit(void **state) {
   assert_memory_equal(&hip, &metal, 4);
 }
 
-/* ---- what is no right answer of this machine's ------------------------------------------------ */
+/* ---- what is no right answer of this machine's ----------------------------------------------- */
 
 /* Clamped, wrapped, and not what the processor happens to answer. */
 static void what_cpp_leaves_open_is_the_same_on_every_machine(void **state) {
