@@ -15,11 +15,17 @@
 ** input is written; what is read of shared memory was written by the same group, and what is
 ** read of an output was written by this launch; vector accesses are aligned; at the end every
 ** element of every output has been written; and the launch is run again with lanes, waves and
-** groups in reverse and in shuffled order, and gives the same bits.  The last two are asked only
-** of a launch in which nothing else was found.
+** groups in reverse and in shuffled order, with other values in variables that nobody has set and
+** beyond a wave's ends, and gives the same bits.  The last two are asked only of a launch in which
+** nothing else was found.
+**
+** What C++ leaves open is watched too, since a CPU gives one result and each GPU another: a signed
+** integer that overflows, a division by zero, a shift by the width or more, a float converted to an
+** integer type that does not hold it, an index outside an array of the thread's own or of a table.
+** Sums, differences and products of unsigned integers wrap, everywhere.
 **
 ** A checked launch runs on its caller's thread alone.  It leaves in the outputs what the first
-** run (in forward order) wrote.  A thread's own variables are not watched. */
+** run (in forward order) wrote. */
 #ifndef KG_SIMT_CHECK_H
 #define KG_SIMT_CHECK_H
 
@@ -30,17 +36,20 @@ extern "C" {
 #endif
 
 typedef enum kg_simt_class {
-  KG_FOUND_RACE,          /* unordered accesses to shared or global memory */
-  KG_FOUND_OUTSIDE,       /* an access outside every tensor and shared array */
+  KG_FOUND_RACE,    /* unordered accesses to shared or global memory */
+  KG_FOUND_OUTSIDE, /* an access outside every tensor and shared array, or a thread's own one */
   KG_FOUND_INPUT_WRITTEN, /* a write into an input */
   KG_FOUND_UNWRITTEN,     /* a read of what nobody has written */
   KG_FOUND_MISALIGNED,
   KG_FOUND_BARRIER,       /* one that not every thread of the group comes to */
-  KG_FOUND_LANES,         /* a lane operation that lanes miss, or that asks an absent one */
+  KG_FOUND_LANES,         /* a lane operation that lanes miss, or that asks an absent one, or past a
+                             wave's ends where that shows */
   KG_FOUND_NEVER_WRITTEN, /* an element of an output, at the end of the launch */
   KG_FOUND_ORDER,         /* other bits when lanes run in another order */
-  KG_FOUND_CRASH,         /* division by zero, a trap, a stack that is too deep */
+  KG_FOUND_CRASH,         /* a trap, a stack that is too deep */
   KG_FOUND_ENDLESS,       /* a group that does not end within the time it has */
+  KG_FOUND_ARITHMETIC,    /* an operation on integers whose result is open */
+  KG_FOUND_UNSET,         /* other bits when variables that nobody has set hold something else */
   KG_FOUND_CLASSES
 } kg_simt_class;
 

@@ -256,6 +256,17 @@ static void judge_refusal(Arena *a, Verify *v, int number, const Job *job, const
   pthread_mutex_unlock(&v->lock);
 }
 
+/* clang gives PTX, NVRTC what runs. */
+static void check_ptx_pieces(Arena *a, Verify *v, int number, const Job *job, const Compiled *r,
+                      const char *text) {
+  const VerifyRow *row = &v->rows[job->row];
+  const VerifyTool *t = &v->tools[job->tool];
+  const char *fault = ptx_fault(a, arena_strndup(a, r->object.bytes, r->object.size), text);
+  if (fault != NULL)
+    verify_found(v, VERIFY_COMPILE, number, row->kernel, row->port->backend->name,
+                 place_of(row, t, job), "%s", fault);
+}
+
 static void judge_compiled(Arena *a, VerifyWorker *w, int number, const Job *job, const Compiled *r,
                            const char *text) {
   Verify *v = w->v;
@@ -269,6 +280,7 @@ static void judge_compiled(Arena *a, VerifyWorker *w, int number, const Job *job
     check_instructions(a, w, number, job, r, text);
   } else if (strcmp(t->name, "clang-cuda") == 0) {
     check_ptx(v, number, job, r);
+    check_ptx_pieces(a, v, number, job, r, text);
   }
   check_limits(v, number, job, text);
   pthread_mutex_lock(&v->lock);

@@ -24,7 +24,21 @@ static void check_part(const Verify *v, const char *path, FILE *out) {
 }
 
 /* Reading the library has found what libclang's passes find; here is the rest. */
+/* Each port's text once. */
+static void check_hidden(Verify *v) {
+  for (int r = 0; r < v->row_count; r++) {
+    const VerifyRow *row = &v->rows[r];
+    if (row->first != r) continue;
+    const Output *port = library_output(v->library, port_file(v->arena, row->kernel, row->port));
+    const char *fault = hidden_fault(v->arena, row->port->backend->name, port->text);
+    if (fault != NULL)
+      verify_found(v, VERIFY_STATIC, 0, row->kernel, row->port->backend->name, (VerifyPlace){0},
+                   "%s", fault);
+  }
+}
+
 void verify_static(Verify *v) {
+  check_hidden(v);
   if (!verify_wants(v, "ledger")) return;
   const char *path = arena_printf(v->arena, "%s/" LEDGER_FILE, v->output);
   VerifyTool *t = verify_tool(v, VERIFY_STATIC, "ledger", NULL);

@@ -2,6 +2,7 @@
 **
 **   verify.c           tools, rows, findings; jobs spread over threads
 **   static.c    what the specification and the bodies say of themselves, and the ledger
+**   hidden.c    what a text hides from the simulated devices, held to a table
 **   compile.c   every text put to real compilers, and what must be refused
 **   probe_run.c cases that no author chose (probe.c), at one text and width each
 **   shipped.c   kernels.c, compiled and called (shipped.h)
@@ -200,6 +201,12 @@ void verify_run_close(Verify *v);
 /* Notes which inputs have more than one value among the data of a run. */
 typedef enum InputSeen { INPUT_ABSENT, INPUT_CONSTANT, INPUT_VARIES } InputSeen;
 void verify_inputs_seen(Verify *v, int kernel, const TrialData *d);
+/* ---- hidden.c: NULL, or what is wrong -------------------------------------------------------- */
+
+/* A backend's text: what it hides from the simulated devices, and its inline assembly. */
+const char *hidden_fault(Arena *a, const char *backend, const char *text);
+/* What a compiler made of a CUDA text, in PTX. */
+const char *ptx_fault(Arena *a, const char *ptx, const char *text);
 
 /* Adds v->more made cases for each of the library's own, where the requirements leave room. */
 void verify_more_cases(Verify *v);

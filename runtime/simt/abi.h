@@ -58,6 +58,33 @@ struct kg_simt_group {
   const char *what;
 };
 
+/* A type in a checked text, as clang writes it down for its sanitizers. */
+typedef struct kg_simt_type {
+  unsigned short kind; /* 0: an integer, 1: a float; any other: told by its name alone */
+  unsigned short
+      info;     /* of an integer: its width is 1 << info / 2, odd is signed; a float's width */
+  char name[1]; /* "'f32[8]' (aka 'float[8]')" */
+} kg_simt_type;
+
+typedef enum kg_simt_does {
+  KG_SIMT_ADDS,
+  KG_SIMT_SUBTRACTS,
+  KG_SIMT_MULTIPLIES,
+  KG_SIMT_NEGATES,
+  KG_SIMT_DIVIDES, /* or takes the remainder */
+  KG_SIMT_SHIFTS,
+  KG_SIMT_CONVERTS,
+  KG_SIMT_INDEXES
+} kg_simt_does;
+
+/* Something whose result C++ leaves open: this machine gives one, and a GPU another. */
+typedef struct kg_simt_operation {
+  kg_simt_does does;
+  const kg_simt_type *type;  /* of a; of the array that is indexed */
+  const kg_simt_type *other; /* of b; of what a is converted to */
+  unsigned long long a, b;   /* the operands' bits; the index is b */
+} kg_simt_operation;
+
 /* What the text asks of the library.  Each but begin reports the trouble and abandons the group:
 ** it does not return. */
 typedef struct kg_simt_host {
@@ -74,6 +101,9 @@ typedef struct kg_simt_host {
   ** the access must not happen. */
   void (*access)(kg_simt_group *group, const void *address, unsigned long bytes, unsigned how,
                  const void *site);
+  /* A checked text only: the running lane is about to do this.  It returns unless that must not
+  ** happen. */
+  void (*open)(kg_simt_group *group, const kg_simt_operation *operation, const void *site);
 } kg_simt_host;
 
 #define KG_SIMT_WRITES 1u
@@ -84,6 +114,7 @@ typedef struct kg_simt_state {
   kg_simt_group *group;
   const kg_simt_host *host;
   unsigned watched; /* a checked text tells of its accesses */
+  unsigned beyond;  /* which values a lane gets that asks past the wave's ends (core.h) */
 } kg_simt_state;
 
 /* The one symbol that a compiled text exports: kg_simt_text. */

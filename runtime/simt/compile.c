@@ -53,6 +53,10 @@ static const char *const options[] = {
     "-fno-builtin",
     "-fno-math-errno",
     "-fno-fast-math",
+    /* where C++ leaves a result open, one that is not this processor's by chance: sums wrap, and a
+    ** float beyond an integer's range becomes its nearest, as in PTX and on AMD */
+    "-fwrapv",
+    "-fno-strict-float-cast-overflow",
     /* fibers: nothing below the stack pointer, a guard page is never jumped over, a lane
     ** operation keeps its caller */
     "-fstack-clash-protection",
@@ -60,9 +64,6 @@ static const char *const options[] = {
 #if defined(__aarch64__)
     "-fsigned-char", /* as on every GPU */
     "-mbranch-protection=none",
-    /* the processor gives 0 (fault.c) */
-    "-fsanitize=integer-divide-by-zero",
-    "-fsanitize-trap=integer-divide-by-zero",
 #else
     "-mno-red-zone",
     "-fcf-protection=none",
@@ -100,16 +101,29 @@ static const char *const options[] = {
 };
 enum { OPTIONS = sizeof options / sizeof *options };
 
+/* Of a plain text besides: what no value would be right for is a trap (fault.c says which). */
+static const char *const plain_options[] = {
+    "-fsanitize=integer-divide-by-zero,shift-exponent",
+    "-fsanitize-trap=integer-divide-by-zero,shift-exponent",
+};
+
 /* Of a checked text besides.  Only the compiler's own pass is asked for, and no run-time library.
 ** Less is optimised, so that more of what the text says happens where the text says it: accesses
 ** are neither merged nor moved between branches, and none is wider than what is watched. */
+#define OPEN                                                                                       \
+  "float-cast-overflow,shift-exponent,signed-integer-overflow,integer-divide-by-zero,array-bounds"
 static const char *const checked_options[] = {
     "-DKG_SIMT_CHECKED=1",
     "-O1",
     "-fno-vectorize",
     "-fno-slp-vectorize",
+    "-ftrivial-auto-var-init=pattern",
     "-Xclang",
-    "-fsanitize=thread",
+    "-fsanitize=thread," OPEN,
+    "-Xclang",
+    "-fsanitize-recover=" OPEN,
+    "-mllvm",
+    "-ubsan-unique-traps",
     "-mllvm",
     "-tsan-instrument-func-entry-exit=0",
     "-mllvm",
@@ -121,7 +135,26 @@ static const char *const checked_options[] = {
     "-mllvm",
     "-disable-vector-combine=1",
 };
-enum { CHECKED_OPTIONS = sizeof checked_options / sizeof *checked_options };
+
+/* Of its twin: the same text once more, unwatched, with zeros where the other one has a pattern in
+** a variable that nobody has set, and a trap at an access outside a variable. */
+static const char *const twin_options[] = {
+    "-O1",
+    "-ftrivial-auto-var-init=zero",
+    "-Xclang",
+    "-fsanitize=local-bounds",
+};
+
+/* A way to compile a text. */
+typedef struct Build {
+  const char *const *options;
+  size_t count;
+  bool checked; /* with checked.h before it */
+} Build;
+#define BUILD(of, checked) {of, sizeof of / sizeof *of, checked}
+static const Build plain_build = BUILD(plain_options, false),
+                   checked_build = BUILD(checked_options, true),
+                   twin_build = BUILD(twin_options, false);
 
 static const char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/",
                                           "TMPDIR=.", NULL};
@@ -202,8 +235,10 @@ static XXH64_hash_t shims_hash(void) {
       hash = XXH3_64bits_withSeed(shims[i].parts[p], strlen(shims[i].parts[p]), hash);
   for (int i = 0; i < OPTIONS; i++)
     hash = XXH3_64bits_withSeed(options[i], strlen(options[i]), hash);
-  for (int i = 0; i < CHECKED_OPTIONS; i++)
-    hash = XXH3_64bits_withSeed(checked_options[i], strlen(checked_options[i]), hash);
+  const Build *const builds[] = {&plain_build, &checked_build, &twin_build};
+  for (size_t b = 0; b < sizeof builds / sizeof *builds; b++)
+    for (size_t i = 0; i < builds[b]->count; i++)
+      hash = XXH3_64bits_withSeed(builds[b]->options[i], strlen(builds[b]->options[i]), hash);
   return hash;
 }
 
@@ -380,12 +415,12 @@ static kg_status refuse(const kg_simt_compiler *compiler, const char *backend,
                  log ? log : "");
 }
 
-static kg_status run_clang(const kg_simt_compiler *compiler, const char *backend, bool checked,
-                           const kg_source *source, const Folder *folder, kg_blob *blob,
-                           kg_error *error) {
+static kg_status run_clang(const kg_simt_compiler *compiler, const char *backend,
+                           const Build *build, const kg_source *source, const Folder *folder,
+                           kg_blob *blob, kg_error *error) {
   static const char *const tail[] = {"-I.", "text.cpp", "-o", "text.so", "-lm", NULL};
   enum { TAIL = sizeof tail / sizeof *tail };
-  const size_t most = 3 + OPTIONS + CHECKED_OPTIONS + definitions(source->options) + TAIL;
+  const size_t most = 3 + OPTIONS + build->count + definitions(source->options) + TAIL;
   const char **words = calloc(most, sizeof *words);
   if (!words)
     return kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory for its compiler's options",
@@ -394,7 +429,7 @@ static kg_status run_clang(const kg_simt_compiler *compiler, const char *backend
   int count = 0;
   words[count++] = compiler->path;
   for (int i = 0; i < OPTIONS; i++) words[count++] = options[i];
-  for (int i = 0; i < CHECKED_OPTIONS && checked; i++) words[count++] = checked_options[i];
+  for (size_t i = 0; i < build->count; i++) words[count++] = build->options[i];
   snprintf(march, sizeof march, "-march=%s", compiler->processor);
   words[count++] = march;
   if (compiler->target) words[count++] = compiler->target;
@@ -414,12 +449,73 @@ static kg_status run_clang(const kg_simt_compiler *compiler, const char *backend
   return status;
 }
 
+/* One of a text's objects. */
+typedef struct Work {
+  const kg_simt_compiler *compiler;
+  const char *backend;
+  const kg_simt_shim *shim;
+  int wave;
+  const kg_source *source;
+  const char *text, *call; /* of a Metal text; else the source's own, and NULL */
+  Folder folder;
+} Work;
+
+static kg_status build(const Work *work, const Build *how, kg_blob *blob, kg_error *error) {
+  if (!write_text(&work->folder, work->shim, work->wave, how->checked, work->source, work->text,
+                  work->call))
+    return kg_fail(error, KG_DEVICE_FAILED, "%s: %s", work->folder.text, strerror(errno));
+  return run_clang(work->compiler, work->backend, how, work->source, &work->folder, blob, error);
+}
+
+/* What a checked blob ends with. */
+typedef struct Trailer {
+  uint64_t first; /* bytes of the first object; the second one's lie between */
+  char mark[8];
+} Trailer;
+static const char twin_mark[8] = {'k', 'g', ' ', 't', 'w', 'i', 'n', 's'};
+
+/* A checked text's object, and its twin behind it. */
+static kg_status build_twins(const Work *work, kg_blob *blob, kg_error *error) {
+  kg_blob first = {0}, second = {0};
+  kg_status status = build(work, &checked_build, &first, error);
+  if (status == KG_OK) status = build(work, &twin_build, &second, error);
+  Trailer trailer = {.first = first.size};
+  memcpy(trailer.mark, twin_mark, sizeof twin_mark);
+  const size_t size = first.size + second.size + sizeof trailer;
+  unsigned char *bytes = status == KG_OK ? malloc(size) : NULL;
+  if (status == KG_OK && !bytes)
+    status = kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory for its object",
+                     work->source->kernel);
+  if (bytes) {
+    memcpy(bytes, first.bytes, first.size);
+    memcpy(bytes + first.size, second.bytes, second.size);
+    memcpy(bytes + first.size + second.size, &trailer, sizeof trailer);
+    *blob = (kg_blob){.bytes = bytes, .size = size};
+  }
+  free(first.bytes);
+  free(second.bytes);
+  return status;
+}
+
+bool kg_simt_twins(const kg_blob *blob, kg_blob *first, kg_blob *second) {
+  Trailer trailer;
+  if (blob->size < sizeof trailer) return false;
+  const size_t end = blob->size - sizeof trailer;
+  unsigned char *bytes = blob->bytes;
+  memcpy(&trailer, bytes + end, sizeof trailer);
+  if (memcmp(trailer.mark, twin_mark, sizeof twin_mark) != 0 || trailer.first > end) return false;
+  *first = (kg_blob){.bytes = bytes, .size = (size_t)trailer.first};
+  *second = (kg_blob){.bytes = bytes + trailer.first, .size = end - (size_t)trailer.first};
+  return true;
+}
+
 kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend, int wave,
                           bool checked, const kg_source *source, kg_blob *blob, kg_error *error) {
-  Folder folder;
   char *text = NULL, *call = NULL;
-  const kg_simt_shim *shim = kg_simt_shim_of(backend);
-  if (!shim) return kg_fail(error, KG_BAD_ARGUMENT, "the SIMT device has no shim for %s", backend);
+  Work work = {.compiler = compiler, .backend = backend, .wave = wave, .source = source};
+  work.shim = kg_simt_shim_of(backend);
+  if (!work.shim)
+    return kg_fail(error, KG_BAD_ARGUMENT, "the SIMT device has no shim for %s", backend);
   if (!is_name(source->entry))
     return kg_fail(error, KG_BAD_ARGUMENT, "kernel %s: \"%s\" is no name for an entry",
                    source->kernel, source->entry);
@@ -427,16 +523,14 @@ kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend,
     const kg_status status = kg_simt_metal_text(source, &text, &call, error);
     if (status) return status;
   }
-  if (!folder_new(&folder)) {
+  if (!folder_new(&work.folder)) {
     free(text), free(call);
     return kg_fail(error, KG_DEVICE_FAILED, "no temporary folder can be made: %s", strerror(errno));
   }
-  kg_status status = KG_OK;
-  if (!write_text(&folder, shim, wave, checked, source, text ? text : source->text, call))
-    status = kg_fail(error, KG_DEVICE_FAILED, "%s: %s", folder.text, strerror(errno));
-  else
-    status = run_clang(compiler, backend, checked, source, &folder, blob, error);
-  folder_free(&folder);
+  work.text = text ? text : source->text, work.call = call;
+  const kg_status status =
+      checked ? build_twins(&work, blob, error) : build(&work, &plain_build, blob, error);
+  folder_free(&work.folder);
   free(text), free(call);
   return status;
 }

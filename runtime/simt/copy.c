@@ -123,8 +123,8 @@ static bool read_arrays(kg_function *f, const kg_simt_copy *copy) {
 
 /* ---- the function ---------------------------------------------------------------------------- */
 
-kg_status kg_simt_function_load(kg_simt_device *device, const kg_blob *blob, const char *entry,
-                                kg_function **function, kg_error *error) {
+static kg_status load_object(kg_simt_device *device, const kg_blob *blob, const char *entry,
+                             bool watched, kg_function **function, kg_error *error) {
   kg_function *f = calloc(1, sizeof *f);
   unsigned char *bytes = malloc(blob->size ? blob->size : 1);
   if (!f || !bytes || pthread_mutex_init(&f->lock, NULL)) {
@@ -143,7 +143,7 @@ kg_status kg_simt_function_load(kg_simt_device *device, const kg_blob *blob, con
     snprintf(f->kernel, sizeof f->kernel, "%s", text->kernel);
     f->wave = text->wave, f->argument_bytes = text->argument_bytes;
     f->shared_bytes = text->shared ? (size_t)(text->shared_end - text->shared) : 0;
-    if (device->checked && !read_arrays(f, copy))
+    if (watched && !read_arrays(f, copy))
       status = kg_fail(error, KG_OUT_OF_MEMORY, "no memory for %s", entry);
     else if (strcmp(text->entry, entry) != 0)
       status = kg_fail(error, KG_BAD_ARGUMENT, "the object has the entry %s, not %s", text->entry,
@@ -164,8 +164,30 @@ kg_status kg_simt_function_load(kg_simt_device *device, const kg_blob *blob, con
   return KG_OK;
 }
 
+kg_status kg_simt_function_load(kg_simt_device *device, const kg_blob *blob, const char *entry,
+                                kg_function **function, kg_error *error) {
+  kg_blob first, second;
+  kg_function *f;
+  if (!device->checked) return load_object(device, blob, entry, false, function, error);
+  if (!kg_simt_twins(blob, &first, &second))
+    return kg_fail(error, KG_DEVICE_FAILED,
+                   "the object of %s cannot be loaded: it is not one of a checking SIMT device's",
+                   entry);
+  kg_status status = load_object(device, &first, entry, true, &f, error);
+  if (status) return status;
+  status = load_object(device, &second, entry, false, &f->twin, error);
+  if (status) {
+    kg_simt_function_free(f);
+    return status;
+  }
+  f->twin->is_twin = true;
+  *function = f;
+  return KG_OK;
+}
+
 void kg_simt_function_free(kg_function *function) {
   if (!function) return;
+  kg_simt_function_free(function->twin);
   for (kg_simt_copy *copy = function->idle, *next; copy; copy = next) {
     next = copy->next;
     free_copy(copy);

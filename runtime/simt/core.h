@@ -19,11 +19,13 @@ float erff(float), log1pf(float), expm1f(float), atan2f(float, float), fmodf(flo
 #define KG_SIMT_IN_SHARED static __attribute__((section("kg_shared"), used, aligned(16)))
 
 /* A checked text has a gap before each shared array and behind the last one, so that an access
-** past an array's end is in no other array. */
+** past an array's end is in no other array.  noderef changes nothing but the name that the type has
+** in what clang writes down of an index: so shared arrays are told from a thread's own. */
 #ifdef KG_SIMT_CHECKED
 #define KG_SIMT_GAP_NAMED(number) KG_SIMT_IN_SHARED unsigned char kg_simt_gap_##number[4096];
 #define KG_SIMT_GAP(number) KG_SIMT_GAP_NAMED(number)
-#define KG_SIMT_SHARED KG_SIMT_GAP(__COUNTER__) KG_SIMT_IN_SHARED
+#define KG_SIMT_SHARED KG_SIMT_GAP(__COUNTER__) KG_SIMT_IN_SHARED KG_SIMT_OF_GROUP
+#define KG_SIMT_OF_GROUP __attribute__((noderef))
 #define KG_SIMT_UNCHECKED __attribute__((no_sanitize("thread")))
 #else
 #define KG_SIMT_GAP(number)
@@ -218,6 +220,18 @@ template <class V> KG_SIMT_IN V kg_simt_shuffle(V value, unsigned from, const ch
 
 KG_SIMT_IN unsigned kg_simt_lane_index() { return kg_simt_ours(kg_simt_now()->index); }
 
+/* What a lane gets that asks past the wave's ends: any value at all, and on every backend the same.
+** All-one bits, a value that nobody can mean; on runs that try others (sanitize.c) 0 and the
+** largest number of one sign, by turns of lanes. */
+template <class V> KG_SIMT_IN V kg_simt_beyond() {
+  const unsigned which = kg_simt_ours(kg_simt.beyond), zero = (kg_simt_lane_index() ^ which) & 1u;
+  const unsigned word = which == 0 ? ~0u : zero ? 0u : which == 1 ? 0x7f7fffffu : 0xff7fffffu;
+  const unsigned words[2] = {word, word};
+  V value;
+  __builtin_memcpy(&value, words, sizeof(V));
+  return value;
+}
+
 KG_SIMT_IN unsigned long long kg_simt_ballot(bool holds, const char *what) {
   unsigned long long present;
   return kg_simt_vote(holds, what, &present);
@@ -253,6 +267,43 @@ KG_SIMT_IN float kg_simt_max(float a, float b) {
 KG_SIMT_IN unsigned kg_simt_mul_hi(unsigned a, unsigned b) {
   return (unsigned)((unsigned long long)a * b >> 32);
 }
+
+/* ---- fast math --------------------------------------------------------------------------------
+**
+** What a device gives is off the right value, by no more than its maker says: CUDA C++ Programming
+** Guide, "Intrinsic Functions"; Metal Shading Language Specification, "Numerical Compliance", the
+** table of fast math, which is OpenCL C's of relaxed math.  Here it is off by the loosest of these,
+** or nearly so, up or down by a hash of the argument: the same in every text. */
+KG_SIMT_IN unsigned kg_simt_hash(float x) { /* MurmurHash3's finalizer */
+  unsigned h = __builtin_bit_cast(unsigned, x);
+  h = (h ^ h >> 16) * 0x85ebca6bu;
+  h = (h ^ h >> 13) * 0xc2b2ae35u;
+  return h ^ h >> 16;
+}
+/* y moved by half to all of so many units in the last place; infinity, NaN and 0 stay. */
+KG_SIMT_IN float kg_simt_off_by(float y, unsigned ulps, unsigned hash) {
+  const unsigned bits = __builtin_bit_cast(unsigned, y), size = bits & 0x7fffffffu;
+  const unsigned steps = ulps - (hash >> 1) % (ulps / 2 + 1);
+  if (size == 0 || size >= 0x7f800000u) return y;
+  if (hash & 1u ? size + steps >= 0x7f800000u : size <= steps) return y;
+  return __builtin_bit_cast(float, hash & 1u ? bits + steps : bits - steps);
+}
+/* 3 + |2 x| units, of which the host's own function may take one; e^0 is 1 (PTX, ex2.approx). */
+KG_SIMT_IN float kg_simt_fast_power(float x, float y) {
+  const float most = 2.0f + __builtin_floorf(__builtin_fabsf(2 * x));
+  return x == 0 || !(most < 4096) ? y : kg_simt_off_by(y, (unsigned)most, kg_simt_hash(x));
+}
+/* 2^-21 from 1/2 to 2, 3 units elsewhere. */
+KG_SIMT_IN float kg_simt_fast_logarithm(float x, float y) {
+  const unsigned hash = kg_simt_hash(x);
+  if (!(x >= 0.5f && x <= 2.0f)) return kg_simt_off_by(y, 2, hash);
+  const float most = 0x1p-22f + (float)(hash >> 8) * 0x1p-47f;
+  return hash & 1u ? y + most : y - most;
+}
+KG_SIMT_IN float kg_simt_fast_exp(float x) { return kg_simt_fast_power(x, expf(x)); }
+KG_SIMT_IN float kg_simt_fast_exp2(float x) { return kg_simt_fast_power(x, exp2f(x)); }
+KG_SIMT_IN float kg_simt_fast_log(float x) { return kg_simt_fast_logarithm(x, logf(x)); }
+KG_SIMT_IN float kg_simt_fast_log2(float x) { return kg_simt_fast_logarithm(x, log2f(x)); }
 
 /* ---- the entry's call: its parameters out of the argument block ------------------------------ */
 

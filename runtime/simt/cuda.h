@@ -40,30 +40,23 @@ KG_SIMT_IN void __syncwarp(unsigned mask = 0xffffffffu) {
   (void)kg_simt_ballot(true, "__syncwarp");
 }
 
-/* A source past its part of `width` lanes is the lane itself, as the PTX manual has it for shfl. */
 template <class V> KG_SIMT_IN V __shfl_xor_sync(unsigned mask, V value, int with, int width = 32) {
-  const int self = (int)kg_simt_lane_index(), from = self ^ with;
   kg_simt_mask(mask, "__shfl_xor_sync");
-  const bool past = from >= ((self + width) & ~(width - 1));
-  return kg_simt_shuffle(value, (unsigned)(past ? self : from), "__shfl_xor_sync");
+  return kg_simt_shuffle_xor(value, (unsigned)with, (unsigned)width, "__shfl_xor_sync");
 }
 template <class V>
 KG_SIMT_IN V __shfl_down_sync(unsigned mask, V value, unsigned delta, int width = 32) {
-  const unsigned self = kg_simt_lane_index(), part = (unsigned)width - 1;
   kg_simt_mask(mask, "__shfl_down_sync");
-  const bool past = (self & part) + delta > part;
-  return kg_simt_shuffle(value, past ? self : self + delta, "__shfl_down_sync");
+  return kg_simt_shuffle_down(value, delta, (unsigned)width, "__shfl_down_sync");
 }
 template <class V>
 KG_SIMT_IN V __shfl_up_sync(unsigned mask, V value, unsigned delta, int width = 32) {
-  const unsigned self = kg_simt_lane_index(), part = (unsigned)width - 1;
   kg_simt_mask(mask, "__shfl_up_sync");
-  return kg_simt_shuffle(value, (self & part) < delta ? self : self - delta, "__shfl_up_sync");
+  return kg_simt_shuffle_up(value, delta, (unsigned)width, "__shfl_up_sync");
 }
 template <class V> KG_SIMT_IN V __shfl_sync(unsigned mask, V value, int from, int width = 32) {
-  const unsigned self = kg_simt_lane_index(), part = (unsigned)width - 1;
   kg_simt_mask(mask, "__shfl_sync");
-  return kg_simt_shuffle(value, (self & ~part) + ((unsigned)from & part), "__shfl_sync");
+  return kg_simt_shuffle_idx(value, (unsigned)from, (unsigned)width, "__shfl_sync");
 }
 KG_SIMT_IN int __any_sync(unsigned mask, int holds) {
   kg_simt_mask(mask, "__any_sync");

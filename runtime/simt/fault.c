@@ -46,20 +46,26 @@ static bool out_of_time(kg_simt_context *context) {
   return ++context->ticks > 4 && context->in_lane;
 }
 
-/* The signal that x86-64 has for it.  Elsewhere the text's own traps say what they are for in the
-** instruction: the processor divides by zero without a word, so the compiler looks first. */
+/* The text's own traps (compile.c) say in the instruction what they are for, by the number of one
+** of clang's checks: ud1 with it on x86-64, brk on aarch64.  There a trap without a number is a brk
+** too; on x86-64 it is ud2, and the processor itself minds one quotient. */
 static int meaning(int signal_number, const void *place) {
+  enum { DIVISION = 3, SHIFT = 20 };
+  int check = -1;
 #if defined(__aarch64__)
-  enum { BRK = 0xd4200000, TRAP = 1, DIVISION = 0x5503 };
+  enum { BRK = 0xd4200000, TRAP = 1, CHECK = 0x5500 };
   uint32_t instruction;
   if (signal_number != SIGTRAP) return signal_number;
   memcpy(&instruction, place, sizeof instruction);
   if (instruction == (BRK | TRAP << 5)) return SIGILL;
-  if (instruction == (BRK | DIVISION << 5)) return SIGFPE;
+  if ((instruction & ~(0xffu << 5)) == (BRK | CHECK << 5)) check = instruction >> 5 & 0xff;
 #else
-  (void)place;
+  static const unsigned char ud1[] = {0x67, 0x0f, 0xb9, 0x40};
+  if (signal_number == SIGFPE) return KG_SIMT_QUOTIENT;
+  if (signal_number == SIGILL && memcmp(place, ud1, sizeof ud1) == 0)
+    check = ((const unsigned char *)place)[sizeof ud1];
 #endif
-  return signal_number;
+  return check == DIVISION ? SIGFPE : check == SHIFT ? KG_SIMT_SHIFT : signal_number;
 }
 
 #if defined(__x86_64__)

@@ -203,6 +203,7 @@ void kg_simt_context_set(kg_simt_context *context, const kg_simt_job *job, kg_si
   copy->text->state->group = group;
   copy->text->state->host = &kg_simt_host_functions;
   copy->text->state->watched = job->watched;
+  copy->text->state->beyond = job->beyond;
 }
 
 /* ---- what the text asks ---------------------------------------------------------------------- */
@@ -243,5 +244,5 @@ static void misuse(kg_simt_group *group, const char *what, const void *site, con
   kg_simt_abandon((kg_simt_context *)group);
 }
 
-const kg_simt_host kg_simt_host_functions = {begin,    apart,  absent,
-                                             returned, misuse, kg_simt_check_access};
+const kg_simt_host kg_simt_host_functions = {
+    begin, apart, absent, returned, misuse, kg_simt_check_access, kg_simt_check_open};

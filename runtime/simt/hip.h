@@ -28,25 +28,17 @@
 #define __threadfence_block()
 #define __lane_id() kg_simt_lane_index()
 
-/* A source past its part of `width` lanes is the lane itself, as in HIP's header. */
 template <class V> KG_SIMT_IN V __shfl_xor(V value, int mask, int width = KG_SIMT_WAVE) {
-  const int self = (int)kg_simt_lane_index(), from = self ^ mask;
-  const bool past = from >= ((self + width) & ~(width - 1));
-  return kg_simt_shuffle(value, (unsigned)(past ? self : from), "__shfl_xor");
+  return kg_simt_shuffle_xor(value, (unsigned)mask, (unsigned)width, "__shfl_xor");
 }
 template <class V> KG_SIMT_IN V __shfl_down(V value, unsigned delta, int width = KG_SIMT_WAVE) {
-  const int self = (int)kg_simt_lane_index();
-  const bool past = (unsigned)(self & (width - 1)) + delta >= (unsigned)width;
-  return kg_simt_shuffle(value, past ? (unsigned)self : (unsigned)self + delta, "__shfl_down");
+  return kg_simt_shuffle_down(value, delta, (unsigned)width, "__shfl_down");
 }
 template <class V> KG_SIMT_IN V __shfl_up(V value, unsigned delta, int width = KG_SIMT_WAVE) {
-  const int self = (int)kg_simt_lane_index();
-  const bool past = (unsigned)(self & (width - 1)) < delta;
-  return kg_simt_shuffle(value, past ? (unsigned)self : (unsigned)self - delta, "__shfl_up");
+  return kg_simt_shuffle_up(value, delta, (unsigned)width, "__shfl_up");
 }
 template <class V> KG_SIMT_IN V __shfl(V value, int from, int width = KG_SIMT_WAVE) {
-  const int self = (int)kg_simt_lane_index();
-  return kg_simt_shuffle(value, (unsigned)((from & (width - 1)) + (self & ~(width - 1))), "__shfl");
+  return kg_simt_shuffle_idx(value, (unsigned)from, (unsigned)width, "__shfl");
 }
 KG_SIMT_IN int __any(int holds) { return kg_simt_ballot(holds != 0, "__any") != 0; }
 KG_SIMT_IN int __all(int holds) { return kg_simt_every(holds != 0, "__all"); }

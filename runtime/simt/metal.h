@@ -1,8 +1,7 @@
 /* metal.h: the words of the Metal Shading Language that a text may use, for the SIMT device.
 **
 ** `threadgroup T name[N];` on a line of its own has become KG_SIMT_SHARED before this is read,
-** and the entry's attributes have been turned into its call (metal.c).  What the language
-** leaves undefined is all-one bits here: a value nobody can mean. */
+** and the entry's attributes have been turned into its call (metal.c). */
 
 #define __METAL_VERSION__ 310
 #define kernel
@@ -73,11 +72,6 @@ KG_SIMT_IN constexpr mem_flags operator|(mem_flags a, mem_flags b) {
 KG_SIMT_IN void threadgroup_barrier(mem_flags) { kg_simt_barrier("threadgroup_barrier"); }
 KG_SIMT_IN void simdgroup_barrier(mem_flags) { (void)kg_simt_ballot(true, "simdgroup_barrier"); }
 
-template <class V> KG_SIMT_IN V kg_simt_undefined() {
-  V value;
-  __builtin_memset(&value, 0xff, sizeof(V));
-  return value;
-}
 template <class V> KG_SIMT_IN V simd_shuffle_xor(V value, ushort mask) {
   return kg_simt_shuffle(value, kg_simt_lane_index() ^ mask, "simd_shuffle_xor");
 }
@@ -91,13 +85,13 @@ template <class V> KG_SIMT_IN V simd_shuffle_down(V value, ushort delta) {
   const uint self = kg_simt_lane_index();
   const bool past = self + delta >= KG_SIMT_WAVE;
   const V got = kg_simt_shuffle(value, past ? self : self + delta, "simd_shuffle_down");
-  return past ? kg_simt_undefined<V>() : got;
+  return past ? kg_simt_beyond<V>() : got;
 }
 template <class V> KG_SIMT_IN V simd_shuffle_up(V value, ushort delta) {
   const uint self = kg_simt_lane_index();
   const bool past = self < delta;
   const V got = kg_simt_shuffle(value, past ? self : self - delta, "simd_shuffle_up");
-  return past ? kg_simt_undefined<V>() : got;
+  return past ? kg_simt_beyond<V>() : got;
 }
 KG_SIMT_IN bool simd_any(bool holds) { return kg_simt_ballot(holds, "simd_any") != 0; }
 KG_SIMT_IN bool simd_all(bool holds) { return kg_simt_every(holds, "simd_all"); }
@@ -126,10 +120,10 @@ KG_SIMT_IN float fmax(float a, float b) { return kg_simt_max(a, b); }
 } // namespace precise
 namespace fast {
 KG_SIMT_MATH(sqrt, kg_simt_sqrt)
-KG_SIMT_MATH(exp, expf)
-KG_SIMT_MATH(exp2, exp2f)
-KG_SIMT_MATH(log, logf)
-KG_SIMT_MATH(log2, log2f)
+KG_SIMT_MATH(exp, kg_simt_fast_exp)
+KG_SIMT_MATH(exp2, kg_simt_fast_exp2)
+KG_SIMT_MATH(log, kg_simt_fast_log)
+KG_SIMT_MATH(log2, kg_simt_fast_log2)
 KG_SIMT_MATH(sin, sinf)
 KG_SIMT_MATH(cos, cosf)
 KG_SIMT_MATH(tanh, tanhf)

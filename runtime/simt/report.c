@@ -191,6 +191,8 @@ static const char *fault_words(int fault) {
   case SIGSEGV: return "reads or writes memory that is not there";
   case SIGBUS: return "reads or writes memory that cannot be reached";
   case SIGFPE: return "divides an integer by zero";
+  case KG_SIMT_QUOTIENT: return "divides the least integer by -1";
+  case KG_SIMT_SHIFT: return "shifts an integer by its width or more, or by less than 0";
   case SIGILL: return "runs into code that must not be reached";
   case SIGTRAP: return "traps";
   case KG_SIMT_MISALIGNED:
@@ -206,8 +208,13 @@ void kg_simt_report_fault(kg_simt_context *context) {
   kg_simt_where(context, context->fault_site, where, sizeof where);
   put_head(&text, context);
   put(&text, "thread %u ", running(context)->number);
-  trouble(context, context->fault == KG_SIMT_TIME ? KG_FOUND_ENDLESS : KG_FOUND_CRASH, 1,
-          running(context)->number, (const char *)context->fault_site + 1, 0, NULL);
+  /* a twin's only traps are those that the watched text did not come to */
+  const bool outside = context->fault == SIGILL && context->function->is_twin;
+  const kg_simt_class class_ = context->fault == KG_SIMT_TIME ? KG_FOUND_ENDLESS
+                               : outside                      ? KG_FOUND_OUTSIDE
+                                                              : KG_FOUND_CRASH;
+  trouble(context, class_, 1, running(context)->number, (const char *)context->fault_site + 1, 0,
+          NULL);
   if (context->fault == KG_SIMT_TIME)
     put(&text,
         "is at %s, and its group has taken more than %g seconds: it may never end "
@@ -217,7 +224,9 @@ void kg_simt_report_fault(kg_simt_context *context) {
     put(&text, "needs more than the %u bytes of stack that a lane has, at %s", KG_SIMT_STACK_BYTES,
         where);
   else {
-    put(&text, "%s, at %s", fault_words(context->fault), where);
+    put(&text, "%s, at %s",
+        outside ? "reads or writes outside a variable of its own" : fault_words(context->fault),
+        where);
     if (context->fault == SIGSEGV || context->fault == SIGBUS) {
       if (kg_simt_memory_describe(context->function->device->memory, context->fault_address, near,
                                   sizeof near))

@@ -274,45 +274,110 @@ static void copy_outputs(const kg_simt_check *check, unsigned char *kept, bool s
   }
 }
 
-static void compare_outputs(kg_simt_check *check, const unsigned char *kept, const char *order) {
+static bool is_nan(kg_dtype dtype, const unsigned char *at) {
+  uint32_t wide;
+  uint16_t narrow;
+  if (dtype == KG_F32) {
+    memcpy(&wide, at, sizeof wide);
+    return (wide & 0x7fffffff) > 0x7f800000;
+  }
+  if (dtype != KG_F16 && dtype != KG_BF16) return false;
+  memcpy(&narrow, at, sizeof narrow);
+  return (narrow & 0x7fff) > (dtype == KG_F16 ? 0x7c00 : 0x7f80);
+}
+
+/* The same number, or both none: which NaN it is depends on what the compiler makes of the text. */
+static bool alike(kg_dtype dtype, const unsigned char *a, const unsigned char *b, size_t bytes) {
+  return memcmp(a, b, bytes) == 0 || (is_nan(dtype, a) && is_nan(dtype, b));
+}
+
+/* Where the outputs are not as they were kept.  NULL: nowhere. */
+static const kg_simt_object *first_difference(const kg_simt_check *check, const unsigned char *kept,
+                                              kg_simt_difference *found) {
   for (size_t i = 0; i < check->object_count; i++) {
     const kg_simt_object *object = &check->objects[i];
     if (object->kind != KG_SIMT_OUTPUT) continue;
     const unsigned char *now = (const unsigned char *)object->start;
+    *found = (kg_simt_difference){0};
     if (memcmp(now, kept, object->bytes) != 0) {
-      const size_t bytes = kg_dtype_bytes(object->tensor->dtype);
-      size_t first = 0;
-      uint64_t count = 0;
+      const kg_dtype dtype = object->tensor->dtype;
+      const size_t bytes = kg_dtype_bytes(dtype);
       for (size_t at = 0; at < object->bytes; at += bytes) {
-        if (memcmp(now + at, kept + at, bytes) == 0) continue;
-        if (count++ == 0) first = at / bytes;
+        if (alike(dtype, now + at, kept + at, bytes)) continue;
+        if (found->count++ == 0)
+          found->element = at / bytes, found->before = kept + at, found->now = now + at;
       }
-      kg_simt_found_order(check, object, first, count, kept + first * bytes, now + first * bytes,
-                          order);
     }
+    if (found->count > 0) return object;
     kept += object->bytes;
   }
+  return NULL;
 }
 
-/* before: the outputs as they were before the launch; behind it, room for as many bytes.  False:
-** out of memory, with the error. */
-static bool run_in_other_orders(kg_simt_check *check, kg_simt_job *job, unsigned char *before,
-                                size_t bytes, kg_error *error) {
-  static const struct {
-    kg_simt_order order;
-    const char *name;
-  } orders[] = {{KG_SIMT_REVERSE, "reverse"}, {KG_SIMT_SHUFFLED, "a shuffled"}};
-  unsigned char *forward = before + bytes;
-  bool stopped, good = true;
-  copy_outputs(check, forward, true);
+/* A way to run a launch once more, on the twin: what it is that differs, in words. */
+typedef struct Again {
+  kg_simt_order order;
+  unsigned beyond;
+  kg_simt_class class_;
+  const char *first, *now; /* how the first run was, and this one */
+} Again;
+
+/* found: that the outputs differ then from the first run's.  False: out of memory, with the
+** error. */
+static bool run_again(kg_simt_check *check, kg_simt_job *job, const Again *again,
+                      unsigned char *before, size_t bytes, bool *found, kg_error *error) {
+  bool stopped;
+  *found = false;
+  copy_outputs(check, before, false);
+  job->beyond = again->beyond;
+  if (!run(check, job, again->order, &stopped, error)) return false;
+  kg_simt_difference difference;
+  const kg_simt_object *object = stopped || check->finding_count > 0
+                                     ? NULL
+                                     : first_difference(check, before + bytes, &difference);
+  if (!object) return true;
+  *found = true;
+  difference.when_before = again->first, difference.when_now = again->now;
+  if (again->class_ < KG_FOUND_CLASSES)
+    kg_simt_found_difference(check, again->class_, object, &difference);
+  return true;
+}
+
+/* before: the outputs as they were before the launch; behind it, what the first run made of them.
+** Two more runs, of the twin, differ from it in all that must not matter: what a variable holds
+** that nobody has set, the order of lanes, waves and groups, and what lies beyond a wave's ends.
+** Where an output differs, runs that differ in one thing alone tell which.  False: out of memory,
+** with the error. */
+static bool run_in_other_ways(kg_simt_check *check, kg_simt_job *job, unsigned char *before,
+                              size_t bytes, kg_error *error) {
+  static const Again ways[][3] = {
+#define UNSET                                                                                      \
+  {KG_SIMT_FORWARD, 0, KG_FOUND_UNSET, "when variables that nobody has set hold a pattern",        \
+   "when they are zero"}
+#define BEYOND(which)                                                                              \
+  {KG_SIMT_FORWARD, which, KG_FOUND_LANES,                                                         \
+   "when a lane that asks past its wave's ends gets one value", "when it gets another"}
+      {UNSET,
+       BEYOND(1),
+       {KG_SIMT_REVERSE, 1, KG_FOUND_ORDER, "when lanes run in forward order", "in reverse order"}},
+      {UNSET,
+       BEYOND(2),
+       {KG_SIMT_SHUFFLED, 2, KG_FOUND_ORDER, "when lanes run in forward order",
+        "in a shuffled order"}},
+  };
+  bool good = true, found = false;
   job->seed = 0x6b67656e;
-  for (size_t i = 0; i < 2 && good && check->finding_count == 0; i++) {
-    copy_outputs(check, before, false);
-    good = run(check, job, orders[i].order, &stopped, error);
-    if (good && !stopped && check->finding_count == 0)
-      compare_outputs(check, forward, orders[i].name);
+  job->function = job->function->twin;
+  for (size_t w = 0; w < 2 && good && check->finding_count == 0; w++) {
+    Again all = ways[w][2];
+    all.class_ = KG_FOUND_CLASSES; /* in which of them is not known yet */
+    good = run_again(check, job, &all, before, bytes, &found, error);
+    for (size_t i = 0; i < 3 && good && found && check->finding_count == 0; i++) {
+      bool here;
+      good = run_again(check, job, &ways[w][i], before, bytes, &here, error);
+    }
   }
-  copy_outputs(check, forward, false);
+  copy_outputs(check, before + bytes, false);
   return good;
 }
 
@@ -324,8 +389,8 @@ static unsigned char *keep(kg_simt_check *check, size_t bytes) {
   return check->kept;
 }
 
-static kg_status run_all(kg_simt_check *check, kg_simt_job *job, const kg_call *call,
-                         kg_error *error) {
+static kg_status run_all(kg_simt_check *check, kg_simt_job *job, kg_simt_copy *twin,
+                         const kg_call *call, kg_error *error) {
   const size_t bytes = output_bytes(check);
   unsigned char *before = keep(check, 2 * bytes + 1);
   bool stopped;
@@ -335,8 +400,11 @@ static kg_status run_all(kg_simt_check *check, kg_simt_job *job, const kg_call *
   copy_outputs(check, before, true);
   bool good = run(check, job, KG_SIMT_FORWARD, &stopped, error);
   if (good && call && !stopped && check->finding_count == 0) look_for_unwritten(check);
-  if (good && call && !stopped && check->finding_count == 0)
-    good = run_in_other_orders(check, job, before, bytes, error);
+  if (good && call && !stopped && check->finding_count == 0) {
+    copy_outputs(check, before + bytes, true);
+    check->context->copy = twin;
+    good = run_in_other_ways(check, job, before, bytes, error);
+  }
   return good ? KG_OK : KG_OUT_OF_MEMORY;
 }
 
@@ -352,8 +420,8 @@ static void reset(kg_simt_check *check, kg_simt_context *context) {
 }
 
 static kg_status checked(kg_simt_device *device, kg_simt_check *check, kg_simt_context *context,
-                         kg_simt_copy *copy, kg_simt_job *job, size_t argument_bytes,
-                         const kg_call *call, kg_error *error) {
+                         kg_simt_copy *copy, kg_simt_copy *twin, kg_simt_job *job,
+                         size_t argument_bytes, const kg_call *call, kg_error *error) {
   reset(check, context);
   kg_simt_context_set(context, job, copy);
   check->state = copy->text->state, check->base = copy->base;
@@ -365,14 +433,15 @@ static kg_status checked(kg_simt_device *device, kg_simt_check *check, kg_simt_c
     return kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory to check its launch",
                    job->function->kernel);
   kg_simt_fault_enter(context, device->seconds * 20);
-  const kg_status status = run_all(check, job, call, error);
+  const kg_status status = run_all(check, job, twin, call, error);
   kg_simt_fault_leave(context);
   return status;
 }
 
 kg_status kg_simt_check_launch(kg_simt_device *device, kg_simt_job *job, size_t argument_bytes,
                                const kg_call *call, kg_error *error) {
-  kg_simt_copy *copy = NULL;
+  kg_simt_copy *copy = NULL, *twin = NULL;
+  kg_function *function = job->function;
   kg_simt_context *context = kg_simt_context_take(device->pool);
   kg_simt_check *check = check_take(device);
   publish(device, NULL);
@@ -381,15 +450,17 @@ kg_status kg_simt_check_launch(kg_simt_device *device, kg_simt_job *job, size_t 
     status = kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory to check its launch",
                      job->function->kernel);
   else
-    status = kg_simt_copy_take(job->function, &copy, error);
+    status = kg_simt_copy_take(function, &copy, error);
+  if (status == KG_OK) status = kg_simt_copy_take(function->twin, &twin, error);
   if (status == KG_OK)
-    status = checked(device, check, context, copy, job, argument_bytes, call, error);
+    status = checked(device, check, context, copy, twin, job, argument_bytes, call, error);
   if (status == KG_OK && check->finding_count > 0) {
     publish(device, check);
     kg_simt_findings_message(check, error);
     status = KG_DEVICE_FAILED;
   }
-  if (copy) kg_simt_copy_give(job->function, copy);
+  if (copy) kg_simt_copy_give(function, copy);
+  if (twin) kg_simt_copy_give(function->twin, twin);
   if (check) check_give(device, check);
   if (context) {
     context->check = NULL;

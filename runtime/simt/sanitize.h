@@ -106,6 +106,8 @@ typedef struct kg_simt_check {
 /* The host's function of that name (abi.h). */
 void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned long bytes,
                           unsigned how, const void *site);
+/* Likewise. */
+void kg_simt_check_open(kg_simt_group *group, const kg_simt_operation *operation, const void *site);
 /* Looks at a write in doubt, if there is one. */
 void kg_simt_check_doubt(kg_simt_check *check);
 /* Cells for all bytes of the object, every one of them never accessed.  False: no memory. */
@@ -130,8 +132,18 @@ void kg_simt_found_access(kg_simt_check *check, kg_simt_class class_, const kg_s
 void kg_simt_found_trouble(kg_simt_check *check);
 void kg_simt_found_never_written(kg_simt_check *check, const kg_simt_object *object, size_t first,
                                  uint64_t count);
-void kg_simt_found_order(kg_simt_check *check, const kg_simt_object *object, size_t element,
-                         uint64_t count, const void *forward, const void *other, const char *order);
+/* An output that two runs of the launch leave with other numbers. */
+typedef struct kg_simt_difference {
+  uint64_t count; /* elements that differ */
+  size_t element; /* the first of them, and what it holds after either run */
+  const void *before, *now;
+  const char *when_before, *when_now;
+} kg_simt_difference;
+void kg_simt_found_difference(kg_simt_check *check, kg_simt_class class_,
+                              const kg_simt_object *object, const kg_simt_difference *difference);
+/* False: the operation must not happen. */
+bool kg_simt_found_operation(kg_simt_check *check, const kg_simt_operation *operation,
+                             const kg_simt_actor *actor);
 /* The sentences, for a launch's message. */
 void kg_simt_findings_message(const kg_simt_check *check, kg_error *error);
 

@@ -297,3 +297,17 @@ void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned lo
   else
     read_cells(check, object, offset, bytes, site);
 }
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+void kg_simt_check_open(kg_simt_group *group, const kg_simt_operation *operation,
+                        const void *site) {
+  kg_simt_check *check = ((kg_simt_context *)group)->check;
+  const kg_simt_actor actor = this_actor(check, site);
+  hold(check);
+  if (!kg_simt_found_operation(check, operation, &actor)) {
+    check->context->told = true;
+    kg_simt_abandon(check->context);
+  }
+  let_go(check);
+}

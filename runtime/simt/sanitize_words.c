@@ -1,5 +1,6 @@
 /* sanitize_words.c: findings in words. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@ const char *kg_simt_class_name(kg_simt_class class_) {
       [KG_FOUND_ORDER] = "lane order",
       [KG_FOUND_CRASH] = "crash",
       [KG_FOUND_ENDLESS] = "endless",
+      [KG_FOUND_ARITHMETIC] = "arithmetic",
+      [KG_FOUND_UNSET] = "unset variable",
   };
   return (unsigned)class_ < KG_FOUND_CLASSES ? names[class_] : "unknown";
 }
@@ -263,6 +266,114 @@ void kg_simt_found_access(kg_simt_check *check, kg_simt_class class_, const kg_s
   note(pair, class_, actor->site, NULL, add(check, &finding));
 }
 
+/* ---- operations whose result is open --------------------------------------------------------- */
+
+static bool is_integer(const kg_simt_type *type) { return type->kind == 0; }
+static unsigned width_of(const kg_simt_type *type) { return 1u << (type->info >> 1); }
+
+static void put_type(Text *text, const kg_simt_type *type) {
+  put(text, "%c%u", type->info & 1 ? 'i' : 'u', width_of(type));
+}
+
+/* An operand comes as the bits of its type. */
+static void put_value(Text *text, const kg_simt_type *type, uint64_t bits) {
+  float real;
+  if (!is_integer(type)) {
+    const uint32_t pattern = (uint32_t)bits;
+    memcpy(&real, &pattern, sizeof real);
+    if (type->info != 32)
+      put(text, "a value of %u bits", type->info);
+    else if (isnan(real))
+      put(text, "NaN");
+    else
+      put(text, "%.9g", (double)real);
+  } else if (type->info & 1) {
+    const unsigned unused = 64 - width_of(type);
+    put(text, "%" PRId64, (int64_t)(bits << unused) >> unused);
+  } else
+    put(text, "%" PRIu64, bits);
+}
+
+/* "f32[8]" of "'f32[8]' (aka 'float[8]')". */
+static void put_array(Text *text, const kg_simt_type *type) {
+  const char *name = type->name + (*type->name == '\'');
+  put(text, "%.*s", (int)strcspn(name, "'"), name);
+}
+
+/* What stands between the operands; NULL: there is one. */
+static const char *const operators[] = {[KG_SIMT_ADDS] = " + ",
+                                        [KG_SIMT_SUBTRACTS] = " - ",
+                                        [KG_SIMT_MULTIPLIES] = " * ",
+                                        [KG_SIMT_NEGATES] = NULL,
+                                        [KG_SIMT_DIVIDES] = " / "};
+
+static void put_operation(Text *text, const kg_simt_operation *o) {
+  switch (o->does) {
+  case KG_SIMT_SHIFTS:
+    put(text, "shifts ");
+    put_type(text, o->type);
+    put(text, " by ");
+    put_value(text, o->other, o->b);
+    break;
+  case KG_SIMT_CONVERTS:
+    put(text, "converts ");
+    put_value(text, o->type, o->a);
+    put(text, " to ");
+    put_type(text, o->other);
+    break;
+  case KG_SIMT_INDEXES:
+    put(text, "reads or writes element ");
+    put_value(text, o->other, o->b);
+    put(text, " of an array ");
+    put_array(text, o->type);
+    break;
+  default:
+    put(text, operators[o->does] ? "computes " : "computes -(");
+    put_value(text, o->type, o->a);
+    put(text, "%s", operators[o->does] ? operators[o->does] : ")");
+    if (operators[o->does]) put_value(text, o->type, o->b);
+    if (o->does == KG_SIMT_DIVIDES) put(text, " or its remainder");
+  }
+}
+
+static void put_why(Text *text, const kg_simt_operation *o) {
+  if (o->does == KG_SIMT_SHIFTS)
+    put(text, ": devices differ beyond 0 to %u", width_of(o->type) - 1);
+  else if (o->does == KG_SIMT_CONVERTS)
+    put(text, ", which has no such number: devices differ");
+  else if (o->does == KG_SIMT_DIVIDES && o->b == 0)
+    put(text, ": devices differ");
+  else if (o->does != KG_SIMT_INDEXES) {
+    put(text, ": beyond ");
+    put_type(text, o->type);
+    put(text, ", and only unsigned integers wrap on every device");
+  }
+}
+
+bool kg_simt_found_operation(kg_simt_check *check, const kg_simt_operation *operation,
+                             const kg_simt_actor *actor) {
+  const bool indexes = operation->does == KG_SIMT_INDEXES;
+  const bool goes_on = !indexes && operation->does != KG_SIMT_DIVIDES;
+  const kg_simt_class class_ = indexes ? KG_FOUND_OUTSIDE : KG_FOUND_ARITHMETIC;
+  if (indexes && strstr(operation->type->name, "noderef")) return true; /* the group's (core.h) */
+  kg_simt_pair *pair;
+  if (known_pair(check, class_, actor->site, NULL, &pair)) return goes_on;
+  kg_simt_finding finding = {.class_ = class_, .witness_count = 1};
+  finding.witness[0] = witness_of(check, actor);
+  Text text = {finding.sentence, sizeof finding.sentence};
+  put_head(&text, check);
+  put(&text, ", ");
+  put_group(&text, finding.witness[0].group);
+  put(&text, ": ");
+  put_witness(&text, &finding.witness[0]);
+  put(&text, " ");
+  put_operation(&text, operation);
+  put_place(&text, &finding.witness[0]);
+  put_why(&text, operation);
+  note(pair, class_, actor->site, NULL, add(check, &finding));
+  return goes_on;
+}
+
 void kg_simt_found_trouble(kg_simt_check *check) {
   const kg_simt_context *context = check->context;
   const kg_simt_trouble *trouble = &context->trouble;
@@ -300,21 +411,19 @@ static uint64_t bits_of(const void *from, size_t bytes) {
   return bits;
 }
 
-void kg_simt_found_order(kg_simt_check *check, const kg_simt_object *object, size_t element,
-                         uint64_t count, const void *forward, const void *other,
-                         const char *order) {
+void kg_simt_found_difference(kg_simt_check *check, kg_simt_class class_,
+                              const kg_simt_object *object, const kg_simt_difference *d) {
   const size_t bytes = element_bytes(object, object->grain);
   const int digits = (int)(2 * bytes);
-  kg_simt_finding finding = {.class_ = KG_FOUND_ORDER};
+  kg_simt_finding finding = {.class_ = class_};
   Text text = {finding.sentence, sizeof finding.sentence};
   put_head(&text, check);
   put(&text, ": ");
-  put_element(&text, object, (int64_t)(element * bytes), bytes);
-  put(&text,
-      " has the bits %0*" PRIx64 " when lanes run in forward order, and %0*" PRIx64 " in %s order",
-      digits, bits_of(forward, bytes), digits, bits_of(other, bytes), order);
-  put(&text, "; %" PRIu64 " of its %zu element%s differ%s", count, object->bytes / bytes,
-      object->bytes == bytes ? "" : "s", count == 1 ? "s" : "");
+  put_element(&text, object, (int64_t)(d->element * bytes), bytes);
+  put(&text, " has the bits %0*" PRIx64 " %s, and %0*" PRIx64 " %s", digits,
+      bits_of(d->before, bytes), d->when_before, digits, bits_of(d->now, bytes), d->when_now);
+  put(&text, "; %" PRIu64 " of its %zu element%s differ%s", d->count, object->bytes / bytes,
+      object->bytes == bytes ? "" : "s", d->count == 1 ? "s" : "");
   add(check, &finding);
 }
 

@@ -45,6 +45,8 @@ struct kg_function {
   size_t size;
   pthread_mutex_t lock; /* of idle and lines */
   kg_simt_copy *idle;
+  struct kg_function *twin; /* of a checked text: the second object (compile.c); else NULL */
+  bool is_twin;
   kg_simt_lines *lines; /* opened at the first report */
   bool no_lines;
   size_t shared_bytes;
@@ -100,6 +102,7 @@ typedef struct kg_simt_job {
   uint64_t seed;              /* of the shuffle */
   bool strict;                /* see kg_simt_group.strict */
   bool watched;               /* see kg_simt_state.watched */
+  unsigned beyond;            /* see kg_simt_state.beyond */
   pthread_mutex_t lock;       /* of error, which is of the lowest group that failed */
   uint64_t failed;
   kg_error error;
@@ -223,6 +226,8 @@ void kg_simt_fault_leave(kg_simt_context *context);
 #define KG_SIMT_SIGNAL_STACK 65536u
 #define KG_SIMT_TIME (-1)
 #define KG_SIMT_MISALIGNED (-2) /* an access that needs an alignment which its address has not */
+#define KG_SIMT_SHIFT (-3)      /* a shift by the operand's width, or more, or less than 0 */
+#define KG_SIMT_QUOTIENT (-4)   /* the least integer divided by -1 */
 
 /* ---- the pool -------------------------------------------------------------------------------- */
 
@@ -264,9 +269,14 @@ typedef struct kg_simt_compiler {
 /* identity: for kg_device.compiler.  KG_NO_COMPILER. */
 kg_status kg_simt_compiler_find(kg_simt_compiler *compiler, char *identity, size_t bytes,
                                 kg_error *error);
-/* checked: the text tells of each access (checked.h). */
+/* checked: the text tells of each access (checked.h), and the blob has its twin besides. */
 kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend, int wave,
                           bool checked, const kg_source *source, kg_blob *blob, kg_error *error);
+
+/* A checked blob's two objects, which lie in it: the watched one, and its twin, the same text
+** unwatched, in which a variable that nobody has set is zero and not a pattern.  False: it is no
+** such blob. */
+bool kg_simt_twins(const kg_blob *blob, kg_blob *first, kg_blob *second);
 
 /* A Metal text as C++ can take it, and the entry's call (metal.c).  The caller frees both. */
 kg_status kg_simt_metal_text(const kg_source *source, char **text, char **call, kg_error *error);

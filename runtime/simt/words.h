@@ -1,5 +1,36 @@
 /* words.h: the functions that HIP's and CUDA's headers have in common. */
 
+/* Shuffles among parts of `width` lanes.  Where a part is the whole wave they are the kernel
+** language's: asking past its ends for a lane by number or by mask is a mistake, since the devices
+** differ there (one takes the number modulo the width, another gives the lane itself), and
+** shuffle_down and shuffle_up get any value at all.  In a smaller part a source past its ends is
+** the lane itself, as in HIP's header and in PTX. */
+template <class V>
+KG_SIMT_IN V kg_simt_shuffle_xor(V value, unsigned mask, unsigned width, const char *what) {
+  const unsigned self = kg_simt_lane_index(), from = self ^ mask;
+  const bool past = width < KG_SIMT_WAVE && from / width > self / width;
+  return kg_simt_shuffle(value, past ? self : from, what);
+}
+template <class V>
+KG_SIMT_IN V kg_simt_shuffle_idx(V value, unsigned from, unsigned width, const char *what) {
+  const unsigned first = kg_simt_lane_index() / width * width;
+  return kg_simt_shuffle(value, width < KG_SIMT_WAVE ? first + from % width : from, what);
+}
+template <class V>
+KG_SIMT_IN V kg_simt_shuffle_down(V value, unsigned delta, unsigned width, const char *what) {
+  const unsigned self = kg_simt_lane_index();
+  const bool past = delta >= width - self % width;
+  const V got = kg_simt_shuffle(value, past ? self : self + delta, what);
+  return past && width == KG_SIMT_WAVE ? kg_simt_beyond<V>() : got;
+}
+template <class V>
+KG_SIMT_IN V kg_simt_shuffle_up(V value, unsigned delta, unsigned width, const char *what) {
+  const unsigned self = kg_simt_lane_index();
+  const bool past = delta > self % width;
+  const V got = kg_simt_shuffle(value, past ? self : self - delta, what);
+  return past && width == KG_SIMT_WAVE ? kg_simt_beyond<V>() : got;
+}
+
 KG_SIMT_IN unsigned __popc(unsigned x) { return (unsigned)__builtin_popcount(x); }
 KG_SIMT_IN unsigned __popcll(unsigned long long x) { return (unsigned)__builtin_popcountll(x); }
 KG_SIMT_IN unsigned __ffs(int x) { return (unsigned)__builtin_ffs(x); }
@@ -21,10 +52,10 @@ KG_SIMT_IN float truncf(float x) { return kg_simt_trunc(x); }
 KG_SIMT_IN float rintf(float x) { return kg_simt_rint(x); }
 KG_SIMT_IN float fminf(float a, float b) { return kg_simt_min(a, b); }
 KG_SIMT_IN float fmaxf(float a, float b) { return kg_simt_max(a, b); }
-KG_SIMT_IN float __expf(float x) { return expf(x); }
-KG_SIMT_IN float __exp2f(float x) { return exp2f(x); }
-KG_SIMT_IN float __logf(float x) { return logf(x); }
-KG_SIMT_IN float __log2f(float x) { return log2f(x); }
+KG_SIMT_IN float __expf(float x) { return kg_simt_fast_exp(x); }
+KG_SIMT_IN float __exp2f(float x) { return kg_simt_fast_exp2(x); }
+KG_SIMT_IN float __logf(float x) { return kg_simt_fast_log(x); }
+KG_SIMT_IN float __log2f(float x) { return kg_simt_fast_log2(x); }
 KG_SIMT_IN float __fsqrt_rn(float x) { return kg_simt_sqrt(x); }
 KG_SIMT_IN float __frcp_rn(float x) { return 1.0f / x; }
 KG_SIMT_IN float __fdiv_rn(float a, float b) { return a / b; }

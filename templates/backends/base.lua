@@ -27,7 +27,7 @@ return {
     "ulong", "double",
   },
 
-  spell = { min = "kg_min", max = "kg_max", rsqrt = "kg_rsqrt", isnan = "kg_isnan", ballot = "kg_ballot" },
+  spell = { min = "kg_min", max = "kg_max", rsqrt = "kg_rsqrt", abs = "kg_abs", isnan = "kg_isnan", ballot = "kg_ballot" },
 
   text = {
     default_wave = [[
@@ -39,7 +39,7 @@ return {
   },
 
   -- i8 to u64: the integer types.  member: before a function of a struct.  as_u32, as_f32: open the call that takes a pattern
-  -- or a value for the other.  fmin, fmax: the other one when one is NaN.  bits_of_64: how many are set in a u64.
+  -- or a value for the other.  fabs: of a f32.  fmin, fmax: the other one when one is NaN.  bits_of_64: how many are set in a u64.
   -- first_lane: the number of the lowest bit of m.set, which is not 0.  lanes_where: a u64 of the lanes where p holds.
   -- global: before a pointer to GLOBAL memory.  f32_4, f16_4, u32_4: what is read four at once, with parts x, y, z, w; f32_of_f16:
   -- opens the call that widens one of them.
@@ -76,12 +76,17 @@ struct bf16 { // storage only; rounds to nearest even, NaN stays NaN
     { "lanes", "struct lanes { u64 set; };" },
     { "kg_isnan", "${function}bool kg_isnan(f32 x) { return x != x; }" },
     { "kg_rsqrt", "${function}f32 kg_rsqrt(f32 x) { return 1.0f / ${sqrt}(x); }" },
+    { "abs(f32)", "${function}f32 kg_abs(f32 x) { return ${fabs}(x); }" },
+    { "abs(i32)", "${function}i32 kg_abs(i32 x) { return i32(x < 0 ? 0u - u32(x) : u32(x)); }" },
+    { "abs(i64)", "${function}i64 kg_abs(i64 x) { return i64(x < 0 ? u64(0) - u64(x) : u64(x)); }" },
     { "min(f32,f32)", "${function}f32 kg_min(f32 a, f32 b) { return ${fmin}(a, b); }" },
     { "min(i32,i32)", "${function}i32 kg_min(i32 a, i32 b) { return b < a ? b : a; }" },
+    { "min(i64,i64)", "${function}i64 kg_min(i64 a, i64 b) { return b < a ? b : a; }" },
     { "min(u32,u32)", "${function}u32 kg_min(u32 a, u32 b) { return b < a ? b : a; }" },
     { "min(u64,u64)", "${function}u64 kg_min(u64 a, u64 b) { return b < a ? b : a; }" },
     { "max(f32,f32)", "${function}f32 kg_max(f32 a, f32 b) { return ${fmax}(a, b); }" },
     { "max(i32,i32)", "${function}i32 kg_max(i32 a, i32 b) { return a < b ? b : a; }" },
+    { "max(i64,i64)", "${function}i64 kg_max(i64 a, i64 b) { return a < b ? b : a; }" },
     { "max(u32,u32)", "${function}u32 kg_max(u32 a, u32 b) { return a < b ? b : a; }" },
     { "max(u64,u64)", "${function}u64 kg_max(u64 a, u64 b) { return a < b ? b : a; }" },
     { "operator+(f32x4,f32x4)", [[

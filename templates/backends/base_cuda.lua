@@ -11,8 +11,8 @@ return {
     GLOBAL = "", LOCAL = "", PRIVATE = "",
     barrier = "__syncthreads",
     fma = "fmaf", sqrt = "sqrtf", exp = "expf", exp2 = "exp2f", log = "logf", log2 = "log2f",
-    sin = "sinf", cos = "cosf", tanh = "tanhf", abs = "fabsf", floor = "floorf", ceil = "ceilf",
-    fast_exp = "__expf", fast_exp2 = "exp2f", fast_log = "__logf", fast_log2 = "__log2f",
+    sin = "sinf", cos = "cosf", tanh = "tanhf", floor = "floorf", ceil = "ceilf",
+    fast_exp = "__expf", fast_exp2 = "kg_fast_exp2", fast_log = "__logf", fast_log2 = "__log2f",
     mul_hi = "__umulhi", popcount = "__popc",
   },
 
@@ -33,10 +33,18 @@ return {
     entry_value = "${type} ${name}",
   },
 
-  names = { member = "__device__ ", fmin = "fminf", fmax = "fmaxf", bits_of_64 = "__popcll", u16_4 = "ushort4" },
+  names = { member = "__device__ ", fabs = "fabsf", fmin = "fminf", fmax = "fmaxf", bits_of_64 = "__popcll", u16_4 = "ushort4" },
 
   pieces = {
     { "bits16(bf16)", "static inline __device__ u16 bits16(bf16 x) { return x.pattern; }" },
+    { "kg_fast_exp2", [[
+static inline __device__ f32 kg_fast_exp2(f32 x) {
+#ifdef KG_SIMT // run on a CPU, where exp2 and fast_exp2 are two things
+  return __exp2f(x);
+#else
+  return exp2f(x);
+#endif
+}]] },
     { "kg_isnan" },
     { "load4(bf16)", [[
 static inline __device__ f32x4 load4(const bf16 *p) {

@@ -25,7 +25,7 @@ return {
     barrier = "kg_barrier", wave_any = "simd_any", wave_all = "simd_all",
     fma = "fma", floor = "floor", ceil = "ceil", popcount = "popcount",
     sqrt = "precise::sqrt", exp = "precise::exp", exp2 = "precise::exp2", log = "precise::log", log2 = "precise::log2",
-    sin = "precise::sin", cos = "precise::cos", tanh = "precise::tanh", abs = "fabs",
+    sin = "precise::sin", cos = "precise::cos", tanh = "precise::tanh",
     fast_exp = "fast::exp", fast_exp2 = "fast::exp2", fast_log = "fast::log", fast_log2 = "fast::log2",
     mul_hi = "mulhi",
     bits = "as_type<u32>", f32_of_bits = "as_type<f32>", bits16 = "as_type<u16>", f16_of_bits = "as_type<f16>",
@@ -81,7 +81,7 @@ using namespace metal;
   names = {
     global = "device ",
     i8 = "char", u8 = "uchar", u16 = "ushort", u32 = "uint", i64 = "long", u64 = "ulong",
-    fmin = "precise::fmin", fmax = "precise::fmax", bits_of_64 = "popcount", first_lane = "u32(ctz(m.set))",
+    fabs = "fabs", fmin = "precise::fmin", fmax = "precise::fmax", bits_of_64 = "popcount", first_lane = "u32(ctz(m.set))",
     lanes_where = "u64((simd_vote::vote_t)simd_ballot(p))",
   },
 

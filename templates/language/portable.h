@@ -49,6 +49,7 @@ KG_INDEX extern const u32 wave_index;                   // thread / WAVE
 // WAVE: the wavefront's width, a literal of the instance (32 or 64).  Writing 32, 31 or >> 5 in its place is an error.
 
 // -- across lanes: every lane of the wave must be there ----------------------------------------------------------------------
+// Where a number is to be below WAVE the devices differ at others, and a run on a CPU stops there.
 KG_LANES f32 shuffle_xor(f32 x, u32 mask); // x of lane ^ mask; mask < WAVE
 KG_LANES u32 shuffle_xor(u32 x, u32 mask);
 KG_LANES i32 shuffle_xor(i32 x, u32 mask);
@@ -100,14 +101,18 @@ f32 sin(f32 x); // right for any argument, with full range reduction
 f32 cos(f32 x);
 f32 tanh(f32 x);
 f32 abs(f32 x);
+i32 abs(i32 x); // of the least i32, which has no positive: itself
+i64 abs(i64 x);
 f32 floor(f32 x);
 f32 ceil(f32 x);
 f32 min(f32 a, f32 b); // the other one when one is NaN
 i32 min(i32 a, i32 b);
+i64 min(i64 a, i64 b);
 u32 min(u32 a, u32 b);
 u64 min(u64 a, u64 b);
 f32 max(f32 a, f32 b);
 i32 max(i32 a, i32 b);
+i64 max(i64 a, i64 b);
 u32 max(u32 a, u32 b);
 u64 max(u64 a, u64 b);
 bool isnan(f32 x);
@@ -117,9 +122,9 @@ f32x4 operator*(f32x4 a, f32x4 b);
 f32x4 operator*(f32x4 a, f32 b);
 
 // -- arithmetic: fast.  Another name, since other bits ------------------------------------------------------------------------------
-f32 fast_exp(f32 x);
+f32 fast_exp(f32 x);  // to 3 + 2|x| units in the last place
 f32 fast_exp2(f32 x);
-f32 fast_log(f32 x);
+f32 fast_log(f32 x);  // to 2^-21 from 1/2 to 2, to 3 units in the last place elsewhere: a logarithm near 0 has no right digit
 f32 fast_log2(f32 x);
 
 // -- bits ------------------------------------------------------------------------------------------------------------------------------

@@ -60,11 +60,20 @@ static void a_fold_over_32_lanes_is_right_at_32_and_found_wrong_at_64(void **sta
   assert_int_equal(run("narrow", 128, "simt64"), 1);
 }
 
+static void integers_do_not_go_through_floats(void **state) {
+  (void)state;
+  static const char *const devices[] = {"simt32", "simt64", "simt32/cuda", "simt32/metal"};
+  need_kgen();
+  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+    assert_int_equal(run("integers", 128, devices[i]), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_wave_and_group_function_is_right_at_32_lanes),
       cmocka_unit_test(every_wave_and_group_function_is_right_at_64_lanes),
       cmocka_unit_test(a_fold_over_32_lanes_is_right_at_32_and_found_wrong_at_64),
+      cmocka_unit_test(integers_do_not_go_through_floats),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

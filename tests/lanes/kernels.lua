@@ -27,3 +27,20 @@ kernel "lanes" (lanes("lanes.kc"))
 local narrow = lanes("narrow.kc")
 narrow.allow = { E140 = "planted: the run must find what the check was told to overlook" }
 kernel "narrow" (narrow)
+
+-- Integers whose neighbours in an f32 are other ones.
+kernel "integers" {
+  summary = "The least of |x|, of |x| and 77, and of what is above it, in i32 and in i64.",
+  dims = { { "rows", max = 1024 } },
+  inputs = { { "x", "i32", { "rows", const.THREADS } } },
+  outputs = { { "y", "i32", { "rows", const.THREADS } }, { "z", "i64", { "rows", const.THREADS, 2 } } },
+  consts = { { "THREADS", { 64, 128 } } },
+  launch = { groups = { dim.rows, 1, 1 }, threads = { const.THREADS, 1, 1 } },
+  wave = any,
+  ports = { metal = {}, cuda = {}, hip = {} },
+  numerics = { accumulate = f32, tolerance = { f32 = 1e-6 } },
+  fallback = "none: it is a test",
+  body = "integers.kc",
+  reference = "integers.c",
+  cases = { { rows = 2, THREADS = 64 }, { rows = 3, THREADS = 128 } },
+}

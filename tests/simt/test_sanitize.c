@@ -491,7 +491,7 @@ static void silent_about_the_librarys_metal_texts(void **state) {
 }
 
 int main(void) {
-  static struct CMUnitTest tests[64] = {
+  static struct CMUnitTest tests[128] = {
       cmocka_unit_test(a_finding_names_both_threads_and_all_their_lines),
       cmocka_unit_test(the_message_of_a_launch_has_three_findings_and_says_how_many_more),
       cmocka_unit_test(findings_are_gone_after_a_clean_launch),

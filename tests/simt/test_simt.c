@@ -61,6 +61,7 @@ static void a_fold_that_starts_at_16_is_right_at_32_lanes_and_wrong_at_64(void *
   }
 }
 
+/* Beyond the wave's ends all-one bits, beyond a part's ends the lane itself. */
 static void shuffles_of_each_kind_and_type_follow_hips_rules(void **state) {
   (void)state;
   FOR_EACH_WIDTH(width) {
@@ -86,13 +87,13 @@ static void shuffles_of_each_kind_and_type_follow_hips_rules(void **state) {
     LAUNCH(&bench, 1, (u32)width, args);
     for (u32 l = 0; l < (u32)width; l++) {
       const u32 *o = out + 8 * l, eighth = l & ~7u;
-      assert_int_equal(o[0], l + 3 < (u32)width ? l + 3 : l);
-      assert_int_equal(o[1], l >= 3 ? l - 3 : l);
+      assert_int_equal(o[0], l + 3 < (u32)width ? l + 3 : ~0u);
+      assert_int_equal(o[1], l >= 3 ? l - 3 : ~0u);
       assert_int_equal(o[2], 5);
       assert_int_equal(o[3], l + 3 < eighth + 8 ? l + 3 : l);
       assert_int_equal(o[4], (l ^ 8) >= eighth + 8 ? l : l ^ 8);
       assert_int_equal((int32_t)o[5], -(int32_t)(eighth + 6));
-      assert_int_equal(o[6], l > 0 ? l - 1 : 0);
+      assert_int_equal(o[6], l > 0 ? l - 1 : 0); /* from NaN */
       assert_int_equal(o[7], l);
     }
     close_device(&bench);
@@ -596,6 +597,91 @@ static void the_texts_of_three_backends_agree_to_the_last_bit(void **state) {
   assert_memory_equal(&hip, &metal, 4);
 }
 
+/* ---- what is no right answer of this machine's ----------------------------------------------- */
+
+/* Clamped, wrapped, and not what the processor happens to answer. */
+static void what_cpp_leaves_open_is_the_same_on_every_machine(void **state) {
+  (void)state;
+  Bench bench;
+  u32 out[8];
+  struct {
+    u32 *out;
+    f32 one;
+    int32_t most;
+  } args = {out, 1, INT32_MAX};
+  open_device(&bench, 32, "");
+  load(&bench,
+       KERNEL(open, "u32 *o, f32 one, i32 most",
+              "o[0] = (u32)(i32)(3e9f * one);\n"
+              "o[1] = (u32)(i32)(-3e9f * one);\n"
+              "o[2] = (u32)(-5.0f * one);\n"
+              "o[3] = (u32)(5e9f * one);\n"
+              "o[4] = (u32)(i32)(0.0f / (one - 1));\n"
+              "o[5] = (u32)(signed char)(300.0f * one);\n"
+              "o[6] = (u32)(most + (i32)one);\n"
+              "o[7] = most + (i32)one > most;\n"),
+       "open");
+  LAUNCH(&bench, 1, 1, args);
+  static const u32 wanted[] = {0x7fffffff, 0x80000000, 0, 0xffffffff, 0, 127, 0x80000000, 0};
+  for (int i = 0; i < 8; i++) assert_int_equal(out[i], wanted[i]);
+  close_device(&bench);
+}
+
+/* Each of four functions of an argument, from a text whose words these are. */
+static void fast_of(const char *mode, const char *text, const f32 *x, f32 *y, u32 count) {
+  Bench bench;
+  struct {
+    const f32 *x;
+    f32 *y;
+  } args = {x, y};
+  open_device(&bench, 32, mode);
+  load(&bench, text, "quick");
+  LAUNCH(&bench, count / 64, 64, args);
+  close_device(&bench);
+}
+
+/* How far y is from the value, in units of the last place of an f32 there. */
+static double ulps(f32 y, double value) { return fabs(y - value) / ldexp(1, ilogb(value) - 23); }
+
+#define FAST(exp, exp2, log, log2)                                                                 \
+  "y[4 * i] = " exp "(x[i]);\ny[4 * i + 1] = " exp2 "(x[i]);\n"                                    \
+  "y[4 * i + 2] = " log "(x[i] * x[i]);\ny[4 * i + 3] = " log2 "(x[i] * x[i]);\n}\n"
+
+static void fast_words_are_off_by_what_devices_may_be_off_and_alike(void **state) {
+  (void)state;
+  enum { COUNT = 1024 };
+  static const char head[] = HEAD "extern \"C\" __global__ void quick(const f32 *x, f32 *y) {\n"
+                                  "const u32 i = blockIdx.x * 64 + threadIdx.x;\n" FAST(
+                                      "__expf", "__exp2f", "__logf", "__log2f");
+  static const char metal[] =
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "kernel void quick(device const float *x [[buffer(0)]], device float *y [[buffer(1)]],\n"
+      "                 uint i [[thread_position_in_grid]]) {\n" FAST("fast::exp", "fast::exp2",
+                                                                      "fast::log", "fast::log2");
+  static f32 x[COUNT], hip[4 * COUNT], cuda[4 * COUNT], apple[4 * COUNT];
+  double worst[4] = {0};
+  for (int i = 0; i < COUNT; i++) x[i] = (f32)(i - COUNT / 2) / 16;
+  fast_of("hip", head, x, hip, COUNT);
+  fast_of("cuda", head, x, cuda, COUNT);
+  fast_of("metal", metal, x, apple, COUNT);
+  assert_memory_equal(hip, cuda, sizeof hip);
+  assert_memory_equal(hip, apple, sizeof hip);
+  for (int i = 0; i < COUNT; i++) {
+    const double v = x[i], square = (f32)(v * v);
+    const double values[] = {exp(v), exp2(v), log(square), log2(square)};
+    for (int f = 0; f < 4 && v != 0; f++) {
+      const bool near_1 = f >= 2 && square >= 0.5 && square <= 2;
+      const double off =
+          near_1 ? fabs(hip[4 * i + f] - values[f]) * 0x1p21
+                 : ulps(hip[4 * i + f], values[f]) / (f < 2 ? 3 + floor(2 * fabs(v)) : 3);
+      if (f >= 2 || v < 80) assert_true(off <= 1);
+      if (off > worst[f] && off <= 1) worst[f] = off;
+    }
+  }
+  for (int f = 0; f < 4; f++) assert_true(worst[f] > 0.7);
+  assert_true(hip[4 * COUNT / 2] == 1 && hip[4 * COUNT / 2 + 2] == -INFINITY);
+}
+
 static void each_mode_says_whose_texts_it_runs(void **state) {
   (void)state;
   static const struct {
@@ -671,6 +757,8 @@ int main(void) {
       cmocka_unit_test(launches_of_one_kernel_from_several_threads_do_not_meet),
       cmocka_unit_test(lanes_run_forward_in_reverse_or_shuffled_by_a_seed),
       cmocka_unit_test(the_texts_of_three_backends_agree_to_the_last_bit),
+      cmocka_unit_test(what_cpp_leaves_open_is_the_same_on_every_machine),
+      cmocka_unit_test(fast_words_are_off_by_what_devices_may_be_off_and_alike),
       cmocka_unit_test(each_mode_says_whose_texts_it_runs),
   };
   return cmocka_run_group_tests_name("simt", tests, NULL, NULL);

@@ -170,6 +170,68 @@ static void reading_a_lane_that_is_not_there_is_reported(void **state) {
   close_device(&bench);
 }
 
+static void asking_for_a_lane_beyond_the_wave_is_reported_for_each_backends_text(void **state) {
+  (void)state;
+  mistake(32, 32, KERNEL(mask, "u32 *out", "out[threadIdx.x] = __shfl_xor(threadIdx.x, 33);\n"),
+          "mask",
+          "kernel mask at width 32, group (0, 0, 0): thread 31 (lane 31 of wave 0) reads the value "
+          "of lane 62 in __shfl_xor at mask.kc:1, but a wave has 32 lanes");
+  mistake(64, 64, KERNEL(number, "u32 *out", "out[threadIdx.x] = __shfl(threadIdx.x, 64);\n"),
+          "number",
+          "kernel number at width 64, group (0, 0, 0): thread 63 (lane 63 of wave 0) reads the "
+          "value of lane 64 in __shfl at number.kc:1, but a wave has 64 lanes");
+  static const struct {
+    const char *mode, *text, *what;
+  } texts[] = {
+      {"cuda",
+       "extern \"C\" __global__ void far(unsigned *out) {\n"
+       "out[threadIdx.x] = __shfl_sync(0xffffffffu, threadIdx.x, 32);\n}\n",
+       "reads the value of lane 32 in __shfl_sync at "},
+      {"cuda",
+       "extern \"C\" __global__ void far(unsigned *out) {\n"
+       "out[threadIdx.x] = __shfl_xor_sync(0xffffffffu, threadIdx.x, 40);\n}\n",
+       "reads the value of lane 55 in __shfl_xor_sync at "},
+      {"metal",
+       "#include <metal_stdlib>\nusing namespace metal;\n"
+       "kernel void far(device uint *out [[buffer(0)]], uint i [[thread_index_in_threadgroup]]) {\n"
+       "out[i] = simd_shuffle(i, ushort(32));\n}\n",
+       "reads the value of lane 32 in simd_shuffle at "},
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    Bench bench;
+    u32 out[32];
+    struct {
+      u32 *out;
+    } args = {out};
+    const kg_grid grid = {{1, 1, 1}, {32, 1, 1}, 0};
+    open_device(&bench, 32, texts[i].mode);
+    load(&bench, texts[i].text, "far");
+    assert_int_equal(try_launch(&bench, &grid, &args, sizeof args), KG_DEVICE_FAILED);
+    assert_non_null(strstr(bench.error.message, texts[i].what));
+    close_device(&bench);
+  }
+}
+
+static void what_no_number_is_right_for_is_a_trap(void **state) {
+  (void)state;
+  mistake(32, 32, KERNEL(shifts, "u32 *out", "out[threadIdx.x] = 1u << (threadIdx.x + 30);\n"),
+          "shifts",
+          "kernel shifts at width 32, group (0, 0, 0): thread 2 shifts an integer by its width or "
+          "more, or by less than 0, at shifts.kc:1");
+  mistake(32, 32, KERNEL(zero, "u32 *out", "out[threadIdx.x] = 7 % (5 - threadIdx.x);\n"), "zero",
+          "kernel zero at width 32, group (0, 0, 0): thread 5 divides an integer by zero, at "
+          "zero.kc:1");
+#if defined(__x86_64__)
+  mistake(32, 32,
+          KERNEL(least, "u32 *out",
+                 "const i32 l = (i32)(0x80000000u + threadIdx.x);\n"
+                 "out[threadIdx.x] = (u32)(l / ((i32)threadIdx.x - 1));\n"),
+          "least",
+          "kernel least at width 32, group (0, 0, 0): thread 0 divides the least integer by -1, at "
+          "least.kc:2");
+#endif
+}
+
 static void the_report_of_many_groups_is_of_the_lowest(void **state) {
   (void)state;
   Bench bench;
@@ -366,6 +428,8 @@ int main(void) {
       cmocka_unit_test(a_library_function_called_from_two_branches_is_reported),
       cmocka_unit_test(a_barrier_between_two_branches_of_one_condition_is_one_place),
       cmocka_unit_test(reading_a_lane_that_is_not_there_is_reported),
+      cmocka_unit_test(asking_for_a_lane_beyond_the_wave_is_reported_for_each_backends_text),
+      cmocka_unit_test(what_no_number_is_right_for_is_a_trap),
       cmocka_unit_test(the_report_of_many_groups_is_of_the_lowest),
       cmocka_unit_test(a_crash_is_a_report_and_the_device_lives_on),
       cmocka_unit_test(a_misaligned_access_is_said_to_be_one),
