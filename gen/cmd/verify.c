@@ -251,6 +251,7 @@ static void do_stages(Verify *v, const char *const *required) {
   check_only_tools(v);
   if (goes_on(v, VERIFY_COMPILE)) verify_compile(v);
   if (v->stages[VERIFY_RUN] || v->stages[VERIFY_SANITIZE]) verify_run_open(v);
+  if (goes_on(v, VERIFY_RUN)) verify_fills(v, VERIFY_RUN);
   if (goes_on(v, VERIFY_RUN)) verify_run(v, VERIFY_RUN);
   if (goes_on(v, VERIFY_SANITIZE)) verify_run(v, VERIFY_SANITIZE);
   if (goes_on(v, VERIFY_RUN) || goes_on(v, VERIFY_SANITIZE)) verify_probe(v);

@@ -1,6 +1,6 @@
 /* hidden.c: what the simulated devices do not run of a text, held to a table.
 **
-** A text may hide a piece from the CPU (#ifdef KG_SIMT ... #else ... #endif), where no C++ says
+** A text may hide a piece from the CPU (#ifdef KG_SIMT ... #else ... #endif, or #ifndef), where no C++ says
 ** what the device is to do.  So nothing that runs can find a fault in it, and each such piece stands
 ** here, with what the CPU does in its place.  Inline assembly is allowed nowhere else.  Where a
 ** compiler gives PTX, that is read as well: which instructions on floats it may have at all.
@@ -21,6 +21,7 @@ static const struct {
     {"cuda ", "return f32(__builtin_bit_cast(_Float16, b));",
      "f32 x; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(b)); return x;"},
     {"cuda hip ", "return __exp2f(x);", "return exp2f(x);"},
+    {"hip ", "", "asm(\"\" : \"+v\"(x));"}, /* a product stays one: nothing else changes */
 };
 
 /* Instructions of PTX on floats that a text may become.  needs: only where the text has this word;
@@ -127,6 +128,10 @@ static const char *line_fault(Reader *r, const char *words) {
     r->side = SIMULATED, r->depth = 0;
     return NULL;
   }
+  if (r->side == SHOWN && strcmp(words, "#ifndef KG_SIMT") == 0) { /* nothing is simulated */
+    r->side = HIDDEN, r->depth = 0;
+    return NULL;
+  }
   if (r->side == SIMULATED && outermost && strcmp(words, "#else") == 0) {
     r->side = HIDDEN;
     return NULL;
@@ -134,8 +139,8 @@ static const char *line_fault(Reader *r, const char *words) {
   if (outermost && strcmp(words, "#endif") == 0) return piece_fault(r);
   if (words[0] == '#' && has_word(words, "KG_SIMT"))
     return arena_printf(r->arena,
-                        "it asks whether it is simulated otherwise than by #ifdef KG_SIMT, #else "
-                        "and #endif: \"%s\"",
+                        "it asks whether it is simulated otherwise than by #ifdef or #ifndef "
+                        "KG_SIMT, #else and #endif: \"%s\"",
                         words);
   if (r->side == SHOWN && has_assembly(words))
     return arena_printf(r->arena, "inline assembly where the simulated devices come by: \"%s\"",

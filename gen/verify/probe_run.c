@@ -108,6 +108,13 @@ static void tell(const Prober *p, Case c, Shown shown) {
   arena_free(a);
 }
 
+static bool is_stopped(Verify *v) {
+  pthread_mutex_lock(&v->lock);
+  const bool stopped = verify_stopped(v);
+  pthread_mutex_unlock(&v->lock);
+  return stopped;
+}
+
 static void probe_instance(VerifyWorker *w, int number) {
   Verify *v = w->v;
   const Job *job = (const Job *)w->jobs + number;
@@ -117,7 +124,7 @@ static void probe_instance(VerifyWorker *w, int number) {
   p.subject = (ProbeSubject){k, job->instance, job->reference, job->number, job->count, job->large};
   const ProbePlan plan = probe_plan(a, &p.subject);
   int told = 0, known = 0;
-  for (int i = 0; i < plan.count && told < FAILURES_TOLD; i++) {
+  for (int i = 0; i < plan.count && told < FAILURES_TOLD && !is_stopped(v); i++) {
     Arena *each = arena_new();
     verify_alive(w);
     const Shown shown =

@@ -280,7 +280,7 @@ TrialData *trial_data_as(Arena *a, const Kernel *k, const kg_instance *instance,
   d->want.tensors = arena_alloc(a, MAX_ARGS * sizeof *d->want.tensors);
   values_set(a, d, c);
   *end = data_set(a, d, c, seed, wish, why);
-  if (*end == TRIAL_FINE) *end = outputs_set(a, d, wish, why);
+  if (*end == TRIAL_FINE && !wish.inputs_only) *end = outputs_set(a, d, wish, why);
   return *end == TRIAL_FINE ? d : NULL;
 }
 

@@ -84,6 +84,7 @@ uint64_t trial_hash(uint64_t x);
 /* What is wanted of a trial's data. */
 typedef struct TrialWish {
   int seconds; /* of processor time, for each question to the reference; 0: 300 */
+  bool inputs_only;
   bool spread; /* also what rounding may do */
   bool made;   /* where every bit must agree, what single precision gives is as good */
 } TrialWish;

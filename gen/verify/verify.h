@@ -4,6 +4,7 @@
 **   static.c    what the specification and the bodies say of themselves, and the ledger
 **   hidden.c    what a text hides from the simulated devices, held to a table
 **   compile.c   every text put to real compilers, and what must be refused
+**   fills.c     names of fillings that no reference knows
 **   probe_run.c cases that no author chose (probe.c), at one text and width each
 **   shipped.c   kernels.c, compiled and called (shipped.h)
 **   objects.c   what became of it, instruction by instruction (objects.h)
@@ -194,6 +195,7 @@ void verify_guard(Verify *v);
 void verify_run_tools(Verify *v, VerifyStage stage);
 void verify_run(Verify *v, VerifyStage stage);
 void verify_probe(Verify *v);
+void verify_fills(Verify *v, VerifyStage stage); /* is each filling known to its reference? */
 /* Before the first of both, and after the last: what no run has shown. */
 void verify_run_open(Verify *v);
 void verify_run_close(Verify *v);

@@ -34,6 +34,6 @@ kernel "gumbel_max_sample" {
     { B = 7, V = 515, S = 1, temp = 1, fill = "nan" },
     { B = 2, V = 1027, S = 1, temp = 1, fill = "ties" },
     { B = 5, V = 1003, S = 1, temp = 1, fill = "peaked" },
-    { B = 2, V = 260, S = 1, temp = 0, fill = "frozen" },
+    { B = 2, V = 260, S = 1, temp = 1, fill = "frozen" },
   },
 }
