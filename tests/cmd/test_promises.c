@@ -95,7 +95,7 @@ static void a_row_is_all_that_a_new_one_takes(void **state) {
   (void)state;
   must("echo 'KG_DTYPE(F8E4M3, \"f8e4m3\", \"float8_e4m3\", 1, FLOAT, 4, 3, 7, ONE_NAN, NULL)' "
        ">> @/runtime/model/dtype.def");
-  must("echo 'KG_TARGET(\"cuda\", \"sm_89\", 32, false, NULL, 0, 0, 0, 0, 0)' "
+  must("echo 'KG_TARGET(\"cuda\", \"sm_89\", 32, false, 0, 0, 0, 0, 0)' "
        ">> @/runtime/model/target.def");
   must("echo 'DIAG(E199, D_PROMISED, \"error\", \"%s\")' >> @/gen/base/diag.def");
   must("sed -i 's/^    {\"check\"/    {\"matrix\", \"\", \"another\", cmd_ports},\\n&/' "
