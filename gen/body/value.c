@@ -190,7 +190,7 @@ static const Walked *walk_through(Walk *w, Function *f, const Value *args) {
   x->after = arena_alloc(flow->c->a, ((size_t)f->param_count + 1) * sizeof *x->after);
   begin(&own, w->now, args);
   flow->base = mark;
-  flow_run(&own, f->body);
+  flow->run(&own, f->body);
   flow->base = base;
   x->result = own.result;
   for (int i = 0; i < f->param_count; i++) {
