@@ -1,5 +1,5 @@
 /* flow.h: what the files that follow integers through a body hand to each other: flow.c
-** (statements), narrow.c (conditions), value.c (expressions), cells.c (variables), index.c. */
+** (statements), value.c (expressions), narrow.c (conditions), and below them state.c, cells.c, finding.c. */
 #ifndef KGEN_BODY_FLOW_H
 #define KGEN_BODY_FLOW_H
 
@@ -44,8 +44,12 @@ typedef struct Finding {
   Sources from;
 } Finding;
 
+struct Walk;
 typedef struct Flow { /* through one body */
   Check *c;
+  /* flow_run and flow_peek: values and conditions are below statements, and come back to them */
+  void (*run)(struct Walk *w, const Node *n);
+  Range (*peek)(struct Walk *w, const Node *n, const State *at);
   unsigned stores;
   int count, room, base; /* base: those before it are not looked at again */
   Finding *findings;

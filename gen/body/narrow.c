@@ -68,7 +68,7 @@ static void narrow_range(Walk *w, Range *r, enum CXTypeKind type, int op, Range 
 static const Node *part_of_sum(Walk *w, const Node *sum, int op, Range *bound) {
   if (op != CXBinaryOperator_LT && op != CXBinaryOperator_LE) return NULL;
   const bool second = cell_of(w->f, sum->child[0]) < 0;
-  const Range more = flow_peek(w, sum->child[second ? 0 : 1], w->now);
+  const Range more = w->flow->peek(w, sum->child[second ? 0 : 1], w->now);
   bound->high = bound->high > more.low ? bound->high - more.low : 0;
   bound->low = bound->low > more.high ? bound->low - more.high : 0;
   bound->gap = range_is_number(more) ? bound->gap : 0;
@@ -79,7 +79,7 @@ static const Node *part_of_sum(Walk *w, const Node *sum, int op, Range *bound) {
 /* `all - place > other`, which says that place < all - other. */
 static const Node *part_of_rest(Walk *w, const Node *rest, int *op, Range *bound) {
   if (*op != CXBinaryOperator_GT && *op != CXBinaryOperator_GE) return NULL;
-  const Range all = flow_peek(w, rest->child[0], w->now), other = *bound;
+  const Range all = w->flow->peek(w, rest->child[0], w->now), other = *bound;
   *bound = all;
   bound->high = all.high > other.low ? all.high - other.low : 0;
   bound->low = all.low > other.high ? all.low - other.high : 0;
@@ -102,7 +102,7 @@ static bool stored_before(const Walk *w, const Node *n, unsigned before) {
 static void narrow_place(Walk *w, const Node *place, int op, const Node *other, unsigned before) {
   if (!stored_before(w, place, before) || !stored_before(w, other, before)) return;
   place = node_strip_casts(place);
-  Range bound = flow_peek(w, other, w->now);
+  Range bound = w->flow->peek(w, other, w->now);
   const bool binary = place && place->kind == CXCursor_BinaryOperator && place->count == 2;
   if (binary && place->op == CXBinaryOperator_Add)
     place = part_of_sum(w, place, op, &bound);

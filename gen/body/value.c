@@ -190,7 +190,7 @@ static const Walked *walk_through(Walk *w, Function *f, const Value *args) {
   x->after = arena_alloc(flow->c->a, ((size_t)f->param_count + 1) * sizeof *x->after);
   begin(&own, w->now, args);
   flow->base = mark;
-  flow_run(&own, f->body);
+  flow->run(&own, f->body);
   flow->base = base;
   x->result = own.result;
   for (int i = 0; i < f->param_count; i++) {
@@ -430,6 +430,28 @@ static int operator_of(int op) {
   }
 }
 
+/* Made of dims, none of which has a max of its own. */
+static bool has_no_max(const Check *c, Sources from) {
+  bool any = false;
+  for (int i = 0; i < c->k->dim_count; i++) {
+    if (!(from & source_bit(SOURCE_DIMS + i))) continue;
+    if (c->dim_high[i] < UINT32_MAX) return false;
+    any = true;
+  }
+  return any;
+}
+
+/* i += THREADS where i < D, and D has no max: it may be 2^32 - 1, but nobody's row is, and the
+** commonest loop of all is not refused for it. */
+static Range step_of(Walk *w, const Node *n, int op, Range a, Range b) {
+  enum { STEP_MOST = 65536 };
+  Range r = range_binary(n, op, a, b);
+  if (op == CXBinaryOperator_Add && r.wrapped == n && a.high < U32_MOST && range_is_number(b) &&
+      b.high <= STEP_MOST && has_no_max(w->flow->c, a.from))
+    r.wrapped = NULL;
+  return r;
+}
+
 static Range step(Walk *w, const Node *n) {
   const bool up = n->op == CXUnaryOperator_PostInc || n->op == CXUnaryOperator_PreInc;
   const Range a = flow_range(w, n->child[0]);
@@ -446,7 +468,7 @@ static Range compound(Walk *w, const Node *n) {
     if (is_memory(n)) index_used(w, b);
     return range_any(n);
   }
-  const Value v = plain(range_binary(n, operator_of(n->op), a, b));
+  const Value v = plain(step_of(w, n, operator_of(n->op), a, b));
   store(w, n->child[0], &v);
   return v.range;
 }

@@ -9,7 +9,7 @@ kernel "ssm_update" {
     { "T", { f32, f16, bf16 } }, { "U", { f32, f16, bf16 } }, { "TA", { f32, bf16 } },
     { "TB", { f32, f16, bf16 } },
   },
-  dims = { "n", "h", { "dh", max = 65536 }, "g", { "ds", max = 65536 } },
+  dims = { "n", "h", { "dh", max = 65536 }, "g", "ds" },
   inputs = {
     { "x", "T", { "n", 1, "h", "dh" } },
     { "A_log", "TA", { "h" } },

@@ -1,7 +1,7 @@
 kernel "trial" {
   summary = "x times a factor.",
   types = { T = { f32, f16, bf16 } },
-  dims = { "rows", "D" },
+  dims = { "rows", { "D", max = 4294967200 } },
   inputs = { { "x", "T", { "rows", "D" } } },
   scalars = { { "scale", "f32" } },
   outputs = { { "y", "T", { "rows", "D" } } },
