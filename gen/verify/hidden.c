@@ -24,8 +24,8 @@ static const struct {
     {"hip ", "", "asm(\"\" : \"+v\"(x));"}, /* a product stays one: nothing else changes */
 };
 
-/* Instructions of PTX on floats that a text may become.  needs: only where the text has this word;
-** a star at an end: whatever follows. */
+/* Instructions of PTX on floats that a text may become.  A star: whatever stands there.  needs: only
+** where the text has this word, or that of another row of the name. */
 static const struct {
   const char *name, *needs;
 } instructions[] = {
@@ -54,6 +54,9 @@ static const struct {
     {"cvt.rzi.s*.f32", NULL},
     {"cvt.rn.f16.f32", "kg_f16_bits"},
     {"cvt.f32.f16", "kg_f16_value"},
+    {"ex2.approx.f32", "__expf"},
+    {"lg2.approx.f32", "__logf"},
+    {"lg2.approx.f32", "__log2f"},
 };
 
 /* ---- the text -------------------------------------------------------------------------------- */
@@ -183,8 +186,9 @@ static bool on_floats(const char *name) {
 
 static bool may_have(const char *name, const char *text) {
   for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++)
-    if (matches(instructions[i].name, name))
-      return instructions[i].needs == NULL || has_word(text, instructions[i].needs);
+    if (matches(instructions[i].name, name) &&
+        (instructions[i].needs == NULL || has_word(text, instructions[i].needs)))
+      return true;
   return false;
 }
 

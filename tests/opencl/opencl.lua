@@ -16,7 +16,7 @@ return {
     GLOBAL = "global", LOCAL = "local", PRIVATE = "__private",
     barrier = "kg_barrier", wave_any = "sub_group_any", wave_all = "sub_group_all",
     fma = "fma", sqrt = "sqrt", exp = "exp", exp2 = "exp2", log = "log", log2 = "log2", sin = "sin", cos = "cos",
-    tanh = "tanh", abs = "fabs", floor = "floor", ceil = "ceil", mul_hi = "mul_hi", popcount = "popcount",
+    tanh = "tanh", floor = "floor", ceil = "ceil", mul_hi = "mul_hi", popcount = "popcount",
     fast_exp = "native_exp", fast_exp2 = "native_exp2", fast_log = "native_log", fast_log2 = "native_log2",
     bits = "as_uint", f32_of_bits = "as_float",
     INF = "INFINITY", NOT_A_NUMBER = "NAN",
@@ -49,7 +49,7 @@ return {
 
   names = {
     i8 = "char", u8 = "uchar", u16 = "ushort", u32 = "uint", i64 = "long", u64 = "ulong",
-    as_u32 = "as_uint(", as_f32 = "as_float(", fmin = "fmin", fmax = "fmax", bits_of_64 = "popcount",
+    as_u32 = "as_uint(", as_f32 = "as_float(", fabs = "fabs", fmin = "fmin", fmax = "fmax", bits_of_64 = "popcount",
     first_lane = "u32(popcount((m.set & -m.set) - 1))", lanes_where = "sub_group_ballot(p ? 1 : 0).x",
   },
 

@@ -71,6 +71,7 @@ static void an_instruction_of_ptx_is_in_the_table_or_a_finding(void **state) {
       {"\tcvt.rz.f16.f32 %h1, %f1;\n", "kg_f16_bits(x)", "its PTX has cvt.rz.f16.f32,"},
       {"\tadd.rn.ftz.f32 %f1, %f2, %f3;\n", "", "its PTX has add.rn.ftz.f32,"},
       {"\t@%p1 ex2.approx.f32 %f1, %f2;\n", "", "its PTX has ex2.approx.f32,"},
+      {"\tlg2.approx.f32 %f1, %f2;\n", "y = __log2f(x);", NULL},
       {"\tdiv.full.f32 %f1, %f2, %f3;\n", "", "its PTX has div.full.f32,"},
       {"\tmul.rn.f64 %d1, %d2, %d3;\n", "", "its PTX has mul.rn.f64,"},
   };
