@@ -45,22 +45,24 @@ enum { SETTLED_SHARE = 6, SETTLED_LEAST = 3, JUDGE_SECONDS = 300 };
 typedef struct Output {
   const TrialData *data;
   const ref_tensor *want;
-  const ref_tensor *directions[DIRECTIONS]; /* [0] NULL: not known */
+  const ref_tensor *directions[SINGLES]; /* [0] NULL: not known */
   kg_dtype dtype;
   const void *got;
   bool rounded;   /* the reference gives what the dtype holds */
   double quantum; /* the dtype's least positive number */
+  double largest; /* that is wanted */
 } Output;
 
 static Output output_of(const TrialData *d, int arg, kg_dtype dtype, const void *got) {
   Output o = {.data = d, .want = &d->want.tensors[arg], .dtype = dtype, .got = got};
-  for (int i = 0; i < DIRECTIONS && d->directions[0]; i++) o.directions[i] = &d->directions[i][arg];
+  for (int i = 0; i < SINGLES && d->directions[0]; i++) o.directions[i] = &d->directions[i][arg];
   if (!o.want->real) return o;
   o.quantum = kg_f64_from_float(dtype, 1);
   o.rounded = true;
-  for (int64_t i = 0; i < o.want->count && o.rounded; i++) {
+  for (int64_t i = 0; i < o.want->count; i++) {
     const double x = o.want->real[i];
-    o.rounded = isnan(x) || element_real(dtype, element_bits_of_real(dtype, x)) == x;
+    if (isfinite(x)) o.largest = fmax(o.largest, fabs(x));
+    o.rounded = o.rounded && (isnan(x) || element_real(dtype, element_bits_of_real(dtype, x)) == x);
   }
   return o;
 }
@@ -76,12 +78,17 @@ static double ulp(const Output *o, double x) {
 
 static int kind_of(double x) { return isnan(x) ? 0 : !isinf(x) ? 1 : x > 0 ? 2 : 3; }
 
+/* A nudge that moves an element by more has made it another one, beside an edge. */
+#define NUDGE_SHARE 0x1p-10 /* of the output's largest number */
+
 /* The farthest of the directions from what is wanted; 0 where they are not known. */
 static double spread(const Output *o, int64_t i) {
+  const double want = o->want->real[i];
   double most = 0;
-  for (int d = 0; d < DIRECTIONS && o->directions[0]; d++) {
-    const double off = fabs(o->directions[d]->real[i] - o->want->real[i]);
-    if (isfinite(off) && off > most) most = off;
+  for (int d = 0; d < SINGLES && o->directions[0]; d++) {
+    const double off = fabs(o->directions[d]->real[i] - want);
+    if (!isfinite(off) || (d >= DIRECTIONS && off > NUDGE_SHARE * o->largest)) continue;
+    most = fmax(most, off);
   }
   return most;
 }

@@ -422,10 +422,10 @@ bool reference_spread(Arena *a, const Reference *r, const ref_call *c, int input
   Answer answer;
   const char *why;
   put_question(&b, c, inputs, REFEREE_COMPUTE, "", 0, seconds, NULL);
-  const size_t most = REFEREE_DIRECTIONS * bytes_of(c, inputs, c->tensor_count, 8);
+  const size_t most = (REFEREE_DIRECTIONS + REFEREE_NUDGES) * bytes_of(c, inputs, c->tensor_count, 8);
   const ReferenceEnd end = ask(a, r, SINGLE, &b, most, seconds, &answer, &why);
   if (end != REFERENCE_FINE) return false;
-  for (int d = 0; d < REFEREE_DIRECTIONS; d++) {
+  for (int d = 0; d < REFEREE_DIRECTIONS + REFEREE_NUDGES; d++) {
     directions[d] = arena_alloc(a, MAX_ARGS * sizeof **directions);
     for (int i = inputs; i < c->tensor_count; i++) {
       ref_tensor *t = &directions[d][i];

@@ -46,9 +46,9 @@ ReferenceEnd reference_judge(Arena *a, const Reference *r, const ref_call *want,
                              const ref_call *got, int inputs, int seconds, const char **said,
                              const char **why);
 
-/* The outputs as single precision has them, rounded to nearest, up and down: by direction, then by
-** tensor.  False: the reference does not compile so, or faults. */
-enum { DIRECTIONS = 3 };
+/* The outputs as single precision has them, rounded to nearest, up and down, and with inputs next
+** to these: by direction, then by tensor.  False: the reference does not compile so, or faults. */
+enum { DIRECTIONS = 3, NUDGES = 2, SINGLES = DIRECTIONS + NUDGES };
 bool reference_spread(Arena *a, const Reference *r, const ref_call *c, int inputs, int seconds,
                       ref_tensor **directions);
 
@@ -60,7 +60,7 @@ typedef struct TrialData {
   const Reference *reference;
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS]; /* by variable */
   ref_call want;                      /* inputs as rounded, outputs as the reference has them */
-  ref_tensor *directions[DIRECTIONS]; /* of reference_spread; NULL: not known */
+  ref_tensor *directions[SINGLES]; /* of reference_spread; NULL: not known */
   bool filled[MAX_ARGS];              /* inputs that the reference's fill has set */
   bool brimful;                       /* it has the largest f32: any sum of them overflows */
   bool made;                          /* of a case that verify made: see TrialWish */

@@ -6,7 +6,7 @@
 **             elements; of a judge also the outputs', wanted and got
 **   answered  about: which functions there are; fill: the values and the inputs; compute: the
 **             outputs and what may be anything in them, once, or with KG_REFERENCE_SINGLE once for
-**             each direction of rounding; judge: its sentence.  All behind their number of bytes
+**             each direction of rounding and each nudge; judge: its sentence.  All behind their number of bytes
 **
 ** Each tensor lies alone in an empty part of the address space, up against a page that is not
 ** there, so that an element outside is a fault and not a number.  A second reckoning, with the
@@ -78,7 +78,7 @@ static char *get_text(void) {
 static struct {
   void *at;
   size_t bytes;
-} places[2 * 3 * 64]; /* more than calls times tensors */
+} places[8 * 64]; /* calls times tensors */
 enum { PLACES = sizeof places / sizeof *places };
 static int places_taken;
 
@@ -252,6 +252,19 @@ static void answer_fill(const Question *q) {
 }
 
 #ifdef KG_REFERENCE_SINGLE
+static void give_outputs(const Question *q, const ref_call *c) {
+  for (int i = (int)q->head.input_count; i < c->tensor_count; i++) tensor_give(&c->tensors[i]);
+}
+
+/* Each number becomes one of its neighbours: what comes of that is what any order of sums may do. */
+static void nudge(ref_tensor *t, uint32_t dice) {
+  for (int64_t i = 0; t->real && i < t->count; i++) {
+    dice = dice * 1664525u + 1013904223u;
+    if (isfinite(t->real[i]) && t->real[i] != 0)
+      t->real[i] = nextafterf(t->real[i], dice >> 31 ? INFINITY : -INFINITY);
+  }
+}
+
 static void answer_compute(const Question *q) {
   const int directions[REFEREE_DIRECTIONS] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD};
   for (int d = 0; d < REFEREE_DIRECTIONS; d++) {
@@ -259,7 +272,13 @@ static void answer_compute(const Question *q) {
     fesetround(directions[d]);
     reference(&c);
     fesetround(FE_TONEAREST);
-    for (int i = (int)q->head.input_count; i < c.tensor_count; i++) tensor_give(&c.tensors[i]);
+    give_outputs(q, &c);
+  }
+  for (uint32_t n = 0; n < REFEREE_NUDGES; n++) {
+    ref_call c = call_of(q, q->elements, false);
+    for (uint32_t i = 0; i < q->head.input_count; i++) nudge(&c.tensors[i], n * 77 + i + 1);
+    reference(&c);
+    give_outputs(q, &c);
   }
 }
 #else

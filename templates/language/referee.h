@@ -9,6 +9,7 @@ enum {
   REFEREE_MAGIC = 0x6b676e32,
   REFEREE_FAILED = 70,     /* exit status; standard error says why */
   REFEREE_DIRECTIONS = 3,  /* of rounding: to nearest, up, down */
+  REFEREE_NUDGES = 2,      /* with each number of the inputs its neighbour */
   REFEREE_TWICE = 1 << 16, /* elements up to which a result is computed twice */
   REFEREE_HAS_REFERENCE = 1,
   REFEREE_HAS_FILL = 2,

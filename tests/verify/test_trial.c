@@ -254,7 +254,7 @@ static void a_judge_does_not_excuse_an_element_nobody_wrote(void **state) {
 
 /* What single precision gives: the same, and each with that much more. */
 static void single_gives(Made *m, double up) {
-  for (int d = 0; d < DIRECTIONS; d++) {
+  for (int d = 0; d < SINGLES; d++) {
     ref_tensor *t = m->data.directions[d] = arena_alloc(m->arena, sizeof *t);
     *t = m->data.want.tensors[0];
     t->real = arena_alloc(m->arena, COUNT * sizeof *t->real);

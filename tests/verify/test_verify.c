@@ -531,6 +531,76 @@ static void more_cases_of_a_right_kernel_are_right(void **state) {
   assert_non_null(strstr(said, "56 runs, 56 sanitized runs"));
 }
 
+/* ---- made cases ------------------------------------------------------------------------------ */
+
+/* The line that a finding gives for the specification's cases. */
+static const char *made_case(void) {
+  const char *at = strstr(said, "a made case: ");
+  if (at == NULL) fail_msg("no made case in: %s", said);
+  at += strlen("a made case: ");
+  return arena_strndup(a, at, strcspn(at, "\n"));
+}
+
+/* Values, shapes and sums that neither of the two cases has; each is told as a case that shows it. */
+static void what_no_case_shows_is_found_by_made_ones(void **state) {
+  (void)state;
+  static const struct {
+    const char *from, *to, *shown_by;
+  } faults[] = {
+      {"sum += f32(x[u64(row) * D + i])", "sum += max(f32(x[u64(row) * D + i]), -1e30f)", "\"nan\""},
+      {"i < D; i += THREADS", "i < min(D, 600u); i += THREADS", "D = "},
+      {"const u32 row = group_x;", "const u32 row = group_x & 65535;", "rows = "},
+      {"f32 all = 0;", "f32 all = D == 7 ? 1.0f : 0.0f;", "D = 7"},
+  };
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    copy_made(state);
+    edit(body, faults[i].from, faults[i].to);
+    assert_int_equal(verify("--only run --with simt32"), 1);
+    const char *line = made_case();
+    if (strstr(line, faults[i].shown_by) == NULL) fail_msg("%s", line);
+    /* among the cases it shows the same */
+    edit("kernels.lua", "{ rows = 2, D = 1 }", line);
+    assert_int_equal(verify("--only run --with simt32"), 1);
+    assert_non_null(strstr(said, "case 2 ("));
+  }
+}
+
+static void an_input_of_one_value_is_a_finding(void **state) {
+  (void)state;
+  edit("kernels.lua", "{ \"x\", \"T\", { \"rows\", \"D\" } }",
+       "{ \"x\", \"T\", { \"rows\", \"D\" }, range = { 1, 1 } }");
+  assert_int_equal(verify("--only run --with simt32"), 1);
+  assert_non_null(strstr(said, "the input 'x' had one value in all its elements, in every run"));
+}
+
+static void a_filling_that_the_reference_does_not_know_is_a_finding(void **state) {
+  (void)state;
+  edit("kernels.lua", "{ rows = 2, D = 1 }", "{ rows = 2, D = 1, fill = \"specail\" }");
+  assert_int_equal(verify("--only run --with simt32"), 1);
+  assert_non_null(strstr(said, "row_sum.ref.c has no function `fill`"));
+  edit("row_sum.ref.c", "void reference(",
+       "void fill(ref_call *c, const char *how, uint64_t seed) {\n"
+       "  (void)seed;\n"
+       "  if (strcmp(how, \"special\") == 0) c->tensors[0].real[0] = 7;\n"
+       "}\n"
+       "void reference(");
+  assert_int_equal(verify("--only run --with simt32"), 1);
+  assert_non_null(strstr(said, "is 'specail' spelled as there?"));
+  edit("kernels.lua", "specail", "special");
+  assert_int_equal(verify("--only run --with simt32"), 0);
+}
+
+/* A reference that cannot compute a made case says that it is none; one of the author's must be. */
+static void a_reference_that_faults_ends_no_run(void **state) {
+  (void)state;
+  edit("row_sum.ref.c", "double sum = 0;", "double sum = 0 * (double)(1 / (D / 2));");
+  assert_int_equal(verify("--only run --with simt32"), 1);
+  assert_non_null(strstr(said, "case 2 (rows = 2, D = 1)"));
+  assert_non_null(strstr(said, "row_sum.ref.c:9: it divides a whole number by zero"));
+  edit("kernels.lua", "{ rows = 2, D = 1 }", "{ rows = 2, D = 2 }");
+  assert_int_equal(verify("--only run --with simt32"), 0);
+}
+
 /* ---- sanitize ------------------------------------------------------------------------------- */
 
 static void a_missing_barrier_is_found_by_the_sanitizer(void **state) {
@@ -630,6 +700,10 @@ int main(void) {
       test(a_kernel_that_never_ends_is_a_finding),
       test(a_fault_that_no_case_shows_is_found_by_more_of_them),
       test(more_cases_of_a_right_kernel_are_right),
+      test(what_no_case_shows_is_found_by_made_ones),
+      test(an_input_of_one_value_is_a_finding),
+      test(a_filling_that_the_reference_does_not_know_is_a_finding),
+      test(a_reference_that_faults_ends_no_run),
       test(a_missing_barrier_is_found_by_the_sanitizer),
       test(bad_usage_is_answered_with_what_is_right),
   };
