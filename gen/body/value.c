@@ -444,10 +444,10 @@ static bool has_no_max(const Check *c, Sources from) {
 /* i += THREADS where i < D, and D has no max: it may be 2^32 - 1, but nobody's row is, and the
 ** commonest loop of all is not refused for it. */
 static Range step_of(Walk *w, const Node *n, int op, Range a, Range b) {
-  enum { STEP_MOST = 65536 };
+  const double step_most = 65536;
   Range r = range_binary(n, op, a, b);
   if (op == CXBinaryOperator_Add && r.wrapped == n && a.high < U32_MOST && range_is_number(b) &&
-      b.high <= STEP_MOST && has_no_max(w->flow->c, a.from))
+      b.high <= step_most && has_no_max(w->flow->c, a.from))
     r.wrapped = NULL;
   return r;
 }
