@@ -258,7 +258,7 @@ static void judge_refusal(Arena *a, Verify *v, int number, const Job *job, const
 
 /* clang gives PTX, NVRTC what runs. */
 static void check_ptx_pieces(Arena *a, Verify *v, int number, const Job *job, const Compiled *r,
-                      const char *text) {
+                             const char *text) {
   const VerifyRow *row = &v->rows[job->row];
   const VerifyTool *t = &v->tools[job->tool];
   const char *fault = ptx_fault(a, arena_strndup(a, r->object.bytes, r->object.size), text);

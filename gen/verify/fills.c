@@ -44,10 +44,11 @@ static void check_fill(Verify *v, VerifyStage stage, const Kernel *k, int number
   const TrialData *own = r->has_fill ? inputs_as(a, k, c, r, c->fill) : NULL,
                   *none = own != NULL ? inputs_as(a, k, c, r, NO_FILLING) : NULL;
   if (none != NULL && same_inputs(own, none))
-    verify_found(v, stage, -1, k, NULL, (VerifyPlace){.at = at},
-                 "the fill of %s gives the data of a name that it does not know; is '%s' spelled as "
-                 "there?",
-                 r->path, c->fill);
+    verify_found(
+        v, stage, -1, k, NULL, (VerifyPlace){.at = at},
+        "the fill of %s gives the data of a name that it does not know; is '%s' spelled as "
+        "there?",
+        r->path, c->fill);
   arena_free(a);
 }
 

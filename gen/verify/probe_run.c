@@ -150,6 +150,15 @@ static VerifyPlace job_place(Verify *v, const void *jobs, int number, const Kern
   return (VerifyPlace){.instance = job->name, .at = "a made case"};
 }
 
+/* Its own cases have failed: they are to be right first. */
+static bool has_failed(const Verify *v, const Kernel *k) {
+  for (int i = 0; i < v->finding_count; i++)
+    if (v->findings[i].stage >= VERIFY_RUN && v->findings[i].kernel != NULL &&
+        strcmp(v->findings[i].kernel, k->name) == 0)
+      return true;
+  return false;
+}
+
 static bool has_rows(const Verify *v, int kernel) {
   for (int i = 0; i < v->row_count; i++)
     if (v->rows[i].kernel_index == kernel) return true;
@@ -176,7 +185,7 @@ void verify_probe(Verify *v) {
     const Kernel *k = spec->kernels[i];
     int instances;
     const kg_instance *all = kernel_instances(a, k, &instances);
-    if (k->case_count == 0 || !has_rows(v, i)) continue;
+    if (k->case_count == 0 || !has_rows(v, i) || has_failed(v, k)) continue;
     const Reference *r = reference_of(v->references, k);
     const int light = lightest(k, all, instances);
     for (int n = 0; n < instances && r->usable; n++) {

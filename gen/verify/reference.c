@@ -111,22 +111,23 @@ void references_close(References *r) {
 static bool compile_with(int compiler, const References *refs, const char *folder,
                          const char *source, Precision precision, const char *program,
                          kg_child_outcome *of) {
-  const char *const common[] = {"-std=c11",
-                                "-D_GNU_SOURCE",
-                                "-O2",
-                                "-g",
-                                "-frounding-math",
-                                "-ffp-contract=off",
-                                "-fno-tree-vectorize", /* gcc 12 drops (double)(float)x of neighbours */
-                                "-no-pie",
-                                "-I",
-                                refs->templates, /* "lib/ref/philox.h" */
-                                "-I",
-                                refs->language, /* "reference.h" */
-                                "-I",
-                                folder, /* "model/dtype.def" */
-                                "-o",
-                                program};
+  const char *const common[] = {
+      "-std=c11",
+      "-D_GNU_SOURCE",
+      "-O2",
+      "-g",
+      "-frounding-math",
+      "-ffp-contract=off",
+      "-fno-tree-vectorize", /* gcc 12 drops (double)(float)x of neighbours */
+      "-no-pie",
+      "-I",
+      refs->templates, /* "lib/ref/philox.h" */
+      "-I",
+      refs->language, /* "reference.h" */
+      "-I",
+      folder, /* "model/dtype.def" */
+      "-o",
+      program};
   const char *argv[MAX_WORDS] = {compilers[compiler].name};
   int n = 1;
   for (size_t i = 0; i < sizeof common / sizeof *common; i++) argv[n++] = common[i];
@@ -422,7 +423,8 @@ bool reference_spread(Arena *a, const Reference *r, const ref_call *c, int input
   Answer answer;
   const char *why;
   put_question(&b, c, inputs, REFEREE_COMPUTE, "", 0, seconds, NULL);
-  const size_t most = (REFEREE_DIRECTIONS + REFEREE_NUDGES) * bytes_of(c, inputs, c->tensor_count, 8);
+  const size_t most =
+      (REFEREE_DIRECTIONS + REFEREE_NUDGES) * bytes_of(c, inputs, c->tensor_count, 8);
   const ReferenceEnd end = ask(a, r, SINGLE, &b, most, seconds, &answer, &why);
   if (end != REFERENCE_FINE) return false;
   for (int d = 0; d < REFEREE_DIRECTIONS + REFEREE_NUDGES; d++) {

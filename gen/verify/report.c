@@ -239,7 +239,7 @@ static void put_sum(Buf *b, Arena *a, const Verify *v, double seconds) {
   if (v->stages[VERIFY_RUN]) buf_printf(b, ", %s", plural(a, v->checks[VERIFY_RUN], "run", "runs"));
   if (v->stages[VERIFY_SANITIZE])
     buf_printf(b, ", %s", plural(a, v->checks[VERIFY_SANITIZE], "sanitized run", "sanitized runs"));
-  if (v->stages[VERIFY_RUN] || v->stages[VERIFY_SANITIZE])
+  if (v->probes[VERIFY_RUN] + v->probes[VERIFY_SANITIZE] > 0)
     buf_printf(b, ", %s",
                plural(a, v->probes[VERIFY_RUN] + v->probes[VERIFY_SANITIZE], "run of a made case",
                       "runs of made cases"));

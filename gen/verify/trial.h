@@ -59,14 +59,14 @@ typedef struct TrialData {
   kg_instance instance;
   const Reference *reference;
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS]; /* by variable */
-  ref_call want;                      /* inputs as rounded, outputs as the reference has them */
+  ref_call want;                   /* inputs as rounded, outputs as the reference has them */
   ref_tensor *directions[SINGLES]; /* of reference_spread; NULL: not known */
-  bool filled[MAX_ARGS];              /* inputs that the reference's fill has set */
-  bool brimful;                       /* it has the largest f32: any sum of them overflows */
-  bool made;                          /* of a case that verify made: see TrialWish */
-  bool unfit;                         /* integers are wanted that their dtype does not hold */
-  bool extreme;          /* its values may be too large or small for single precision */
-  void *bytes[MAX_ARGS]; /* inputs, in their dtype */
+  bool filled[MAX_ARGS];           /* inputs that the reference's fill has set */
+  bool brimful;                    /* it has the largest f32: any sum of them overflows */
+  bool made;                       /* of a case that verify made: see TrialWish */
+  bool unfit;                      /* integers are wanted that their dtype does not hold */
+  bool extreme;                    /* its values may be too large or small for single precision */
+  void *bytes[MAX_ARGS];           /* inputs, in their dtype */
   kg_scalar scalars[MAX_SCALARS];
 } TrialData;
 

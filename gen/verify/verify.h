@@ -105,6 +105,7 @@ struct Verify {
   const char *const *only_tools;   /* likewise; NULL: all that are here */
   bool stages[VERIFY_STAGES];
   bool progress, json;
+  bool own_only; /* the specification's cases, and none that are made */
   int more;      /* cases to make for each of the specification's */
   uint64_t seed; /* of their making */
   int jobs;
@@ -125,8 +126,8 @@ struct Verify {
   int probes[VERIFY_STAGES], probes_dropped; /* made cases run; those that no reference computes */
   References *references;                    /* of the stages that run */
   unsigned char (*inputs)[MAX_ARGS];         /* by kernel: InputSeen of its inputs */
-  int stopped;             /* the signal that ended the run; 0: none */
-  int left[VERIFY_STAGES]; /* jobs that were not done when it came */
+  int stopped;                               /* the signal that ended the run; 0: none */
+  int left[VERIFY_STAGES];                   /* jobs that were not done when it came */
 };
 
 /* ---- verify.c -------------------------------------------------------------------------------- */

@@ -497,7 +497,8 @@ static void a_reference_that_faults_is_named_with_its_line(void **state) {
   } faults[] = {
       {"y->real[x->count] = 1;", "twice.c:5: it reads or writes what is not its own"},
       {"y->real[0] = x->real[-1 - (x->count < 0)];", "twice.c:5: it reads or writes"},
-      {"static int calls; y->real[0] = calls++;", "does not give the same: it reads what no tensor"},
+      {"static int calls; y->real[0] = calls++;",
+       "does not give the same: it reads what no tensor"},
       {"y->real[0] = (double)x->whole[0];", "twice.c:5: it reads or writes"},
       {"y->real[0] = (double)(1 / ref_int(c, \"n\") / (ref_int(c, \"n\") / 1000));",
        "twice.c:5: it divides a whole number by zero"},
