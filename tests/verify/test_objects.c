@@ -245,7 +245,7 @@ static const Change losses[] = {
      "the list of compiler options has no --fmad=false"},
     {BACKEND("cuda"), "\"--fmad=false\"", "\"--fmad=false\", \"--use_fast_math\"",
      "the option --use_fast_math is none"},
-    {BACKEND("cuda"), "65535, 65535 } }", "65536, 65535 } }", "groups on axis y is 65536"},
+    {BACKEND("cuda"), "65535, 65535 }", "65536, 65535 }", "groups on axis y is 65536"},
     {BACKEND("base_cuda"), " __launch_bounds__(${threads})", "",
      "row_sum, the cuda text\n  at required\n  the text has no __launch_bounds__("},
     {BACKEND("hip"), "#pragma clang fp contract(off)", "",
