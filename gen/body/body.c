@@ -86,7 +86,11 @@ static void find_bounds(Check *c) {
   const Kernel *k = c->k;
   for (int i = 0; i < k->dim_count; i++)
     c->dim_low[i] = 0, c->dim_high[i] = k->dim_max[i] > 0 ? k->dim_max[i] : UINT32_MAX;
-  for (int i = 0; i < k->scalar_count; i++) c->scalar_high[i] = UINT32_MAX;
+  for (int i = 0; i < k->scalar_count; i++) {
+    double low, high;
+    scalar_ends(k->scalars[i].dtype, &k->scalar_domains[i], &low, &high);
+    c->scalar_high[i] = high >= 0 && high < UINT32_MAX ? (int64_t)high : UINT32_MAX;
+  }
   for (int i = 0; i < k->require_count; i++)
     if (!narrows(c, &k->require[i])) note_bound(c, &k->require[i]);
 }
