@@ -38,6 +38,9 @@ static const char *difference(Arena *a, const ref_tensor *want, kg_dtype dtype, 
 #define SPREAD_FACTOR 3.0
 /* Of the largest number: above that a sum may overflow on its way. */
 #define LARGE_SHARE 0x1p-10
+/* Rounding all one way goes wrong by so much a term, and to nearest by the root of their number: in
+** sums of more terms than this a direction counts for less. */
+#define ONE_WAY 256.0
 /* Of the elements that all directions agree on, where the reference rounds: so many may be a
 ** neighbour of it. */
 enum { SETTLED_SHARE = 6, SETTLED_LEAST = 3, JUDGE_SECONDS = 300 };
@@ -51,12 +54,17 @@ typedef struct Output {
   bool rounded;   /* the reference gives what the dtype holds */
   double quantum; /* the dtype's least positive number */
   double largest; /* that is wanted */
+  double damp;    /* of a direction's way off: see ONE_WAY */
 } Output;
 
 static Output output_of(const TrialData *d, int arg, kg_dtype dtype, const void *got) {
   Output o = {.data = d, .want = &d->want.tensors[arg], .dtype = dtype, .got = got};
   for (int i = 0; i < SINGLES && d->directions[0]; i++) o.directions[i] = &d->directions[i][arg];
   if (!o.want->real) return o;
+  int64_t terms = 1; /* at most */
+  for (int i = 0; i < d->kernel->dim_count; i++)
+    if (d->values[i] > terms) terms = d->values[i];
+  o.damp = fmin(1, sqrt(ONE_WAY / (double)terms));
   o.quantum = kg_f64_from_float(dtype, 1);
   o.rounded = true;
   for (int64_t i = 0; i < o.want->count; i++) {
@@ -88,7 +96,7 @@ static double spread(const Output *o, int64_t i) {
   for (int d = 0; d < SINGLES && o->directions[0]; d++) {
     const double off = fabs(o->directions[d]->real[i] - want);
     if (!isfinite(off) || (d >= DIRECTIONS && off > NUDGE_SHARE * o->largest)) continue;
-    most = fmax(most, off);
+    most = fmax(most, d == 0 || d >= DIRECTIONS ? off : off * o->damp);
   }
   return most;
 }

@@ -114,7 +114,7 @@ static void check_command(char out[1024], const Mutant *m) {
              m->detail[program] ? m->detail + program + 1 : "", program, m->detail);
     break;
   default:
-    snprintf(out, 1024, ".build/kgen verify %s --only %s%s%s -j 1 --json -t templates%s%s",
+    snprintf(out, 1024, ".build/kgen verify %s --own --only %s%s%s -j 1 --json -t templates%s%s",
              m->kernel, catcher_name[m->catcher], tools == NULL ? "" : " --with ",
              tools == NULL ? "" : tools, m->spec == NULL ? "" : " -f ",
              m->spec == NULL ? "" : m->spec);
