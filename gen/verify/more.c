@@ -32,22 +32,6 @@ static int64_t other_value(Dice *d, int64_t n) {
   }
 }
 
-/* Elements of all tensors; -1: a shape has no value, or an absurd one. */
-static int64_t elements(const Kernel *k, const int64_t *values) {
-  int64_t sum = 0;
-  for (int i = 0; i < k->arg_count; i++) {
-    int64_t count = 1;
-    for (int d = 0; d < k->args[i].rank; d++) {
-      int64_t n;
-      if (!expr_eval(&k->args[i].shape[d], values, &n) || n < 0) return -1;
-      if (n > 0 && count > INT32_MAX / n) return -1;
-      count *= n;
-    }
-    sum += count;
-  }
-  return sum;
-}
-
 /* A case's values by variable, with its instance's constants. */
 static void values_of(const Kernel *k, const Case *c, int64_t *values) {
   static const kg_dtype none[MAX_TYPES];
@@ -59,7 +43,7 @@ static void values_of(const Kernel *k, const Case *c, int64_t *values) {
 static bool make(Arena *a, const Kernel *k, const Case *from, Dice *dice, Case *made) {
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
   values_of(k, from, values);
-  const int64_t before = elements(k, values),
+  const int64_t before = case_elements(k, values),
                 most = before > ELEMENTS / TIMES ? TIMES * before : ELEMENTS;
   for (int i = 0; i < TRIES && k->dim_count > 0; i++) {
     *made = *from;
@@ -68,7 +52,7 @@ static bool make(Arena *a, const Kernel *k, const Case *from, Dice *dice, Case *
       *value = other_value(dice, *value);
     }
     values_of(k, made, values);
-    const int64_t now = elements(k, values);
+    const int64_t now = case_elements(k, values);
     if (now < 0 || now > most || memcmp(made->values, from->values, sizeof made->values) == 0)
       continue;
     if (requirement_broken(a, k, values, true) == NULL) return true;

@@ -52,22 +52,6 @@ static void values_of(const Planner *p, const Case *c, int64_t *values) {
   values_as(p->k, p->s->instance, c, values);
 }
 
-/* Elements of all tensors; -1: a shape has no value, or an absurd one. */
-static int64_t elements(const Kernel *k, const int64_t *values) {
-  int64_t sum = 0;
-  for (int i = 0; i < k->arg_count; i++) {
-    int64_t count = 1;
-    for (int d = 0; d < k->args[i].rank; d++) {
-      int64_t n;
-      if (!expr_eval(&k->args[i].shape[d], values, &n) || n < 0) return -1;
-      if (n > 0 && count > INT32_MAX / n) return -1;
-      count *= n;
-    }
-    sum += count;
-  }
-  return sum;
-}
-
 /* A product of three; -1: one has no value, or it is absurd. */
 static int64_t product(const kg_expr *three, const int64_t *values) {
   int64_t all = 1;
@@ -91,7 +75,7 @@ int64_t probe_threads(const Kernel *k, const kg_instance *instance) {
 static bool admitted(const Planner *p, const Case *c, int64_t most_elements, int64_t most_lanes) {
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
   values_of(p, c, values);
-  const int64_t n = elements(p->k, values), groups = product(p->k->groups, values);
+  const int64_t n = case_elements(p->k, values), groups = product(p->k->groups, values);
   if (n < 0 || n > most_elements || groups < 0 || groups > most_lanes / p->threads) return false;
   /* a fill may set scalars: then they are not this case's */
   return requirement_broken(p->a, p->k, values, !p->s->reference->has_fill) == NULL;
@@ -329,7 +313,7 @@ static Case adopted(const Planner *p, const Case *from) {
   const Kernel *k = p->k;
   Case c = *from;
   for (int i = 0; i < k->const_count; i++) {
-    if (!k->consts[i].in_key) continue;
+    if (!k->consts[i].in_key || k->consts[i].count < 2) continue;
     c.values[k->dim_count + i] = p->s->instance->consts[i];
     c.given[k->dim_count + i] = true;
   }
@@ -430,37 +414,8 @@ ProbePlan probe_plan(Arena *a, const ProbeSubject *s) {
 
 const char *probe_text(Arena *a, const Kernel *k, const Case *c) {
   Buf b = {0};
-  const char *comma = "{ ";
-  for (int i = 0; i < k->dim_count; i++, comma = ", ")
-    buf_printf(&b, "%s%s = %lld", comma, k->dims[i], (long long)c->values[i]);
-  for (int i = 0; i < k->const_count; i++) {
-    const int n = k->dim_count + i;
-    if (!k->consts[i].in_key || !c->given[n] || k->consts[i].count < 2) continue;
-    if (k->consts[i].is_bool)
-      buf_printf(&b, "%s%s = %s", comma, k->consts[i].name, c->values[n] ? "true" : "false");
-    else
-      buf_printf(&b, "%s%s = %lld", comma, k->consts[i].name, (long long)c->values[n]);
-    comma = ", ";
-  }
-  for (int i = 0; i < k->scalar_count; i++, comma = ", ") {
-    const int n = k->dim_count + k->const_count + i;
-    if (k->scalars[i].dtype == KG_F32)
-      buf_printf(&b, "%s%s = %.9g", comma, k->scalars[i].name, c->reals[i]);
-    else
-      buf_printf(&b, "%s%s = %lld", comma, k->scalars[i].name, (long long)c->values[n]);
-  }
-  if (c->fill && c->fill[0]) buf_printf(&b, "%sfill = \"%s\"", comma, c->fill), comma = ", ";
-  const char *open = "data = { ", *close = "";
-  for (int i = 0; i < k->input_count; i++) {
-    const InputData d = c->data[i];
-    if (d.is == DATA_PLAIN) continue;
-    const bool of_dim = data_facts[d.is].kind == DATA_DIMS;
-    buf_printf(&b, "%s%s%s = \"%s%s%s\"", comma, open, k->args[i].name, data_facts[d.is].name,
-               of_dim ? " " : "", of_dim ? k->dims[d.dim] : "");
-    open = "", comma = ", ", close = " }";
-  }
-  buf_printf(&b, "%s", close);
-  if (c->seed > 1) buf_printf(&b, "%sseed = %llu", comma, (unsigned long long)c->seed);
+  buf_puts(&b, "{ ");
+  case_put(&b, k, c);
   buf_puts(&b, " }");
   const char *text = arena_strdup(a, b.s);
   buf_free(&b);

@@ -104,30 +104,11 @@ void verify_run_close(Verify *v) {
 static const char *case_text(Arena *a, const Kernel *k, int number) {
   const Case *c = &k->cases[number];
   Buf b = {0};
-  const char *comma = "";
-  for (int i = 0; i < k->dim_count; i++, comma = ", ")
-    buf_printf(&b, "%s%s = %lld", comma, k->dims[i], (long long)c->values[i]);
-  for (int i = 0; i < k->const_count; i++) {
-    const int n = k->dim_count + i;
-    if (!k->consts[i].in_key || !c->given[n]) continue;
-    if (k->consts[i].is_bool)
-      buf_printf(&b, "%s%s = %s", comma, k->consts[i].name, c->values[n] ? "true" : "false");
-    else
-      buf_printf(&b, "%s%s = %lld", comma, k->consts[i].name, (long long)c->values[n]);
-    comma = ", ";
-  }
-  for (int i = 0; i < k->scalar_count; i++, comma = ", ") {
-    const int n = k->dim_count + k->const_count + i;
-    if (k->scalars[i].dtype == KG_F32)
-      buf_printf(&b, "%s%s = %g", comma, k->scalars[i].name, c->reals[i]);
-    else
-      buf_printf(&b, "%s%s = %lld", comma, k->scalars[i].name, (long long)c->values[n]);
-  }
-  if (c->fill != NULL && c->fill[0]) buf_printf(&b, "%sfill = %s", comma, c->fill);
+  case_put(&b, k, c);
+  const char *values = b.s != NULL ? b.s : "";
   const char *text = c->made_of > 0
-                         ? arena_printf(a, "a case made of case %d (%s; seed %llu)", c->made_of,
-                                        b.s != NULL ? b.s : "", (unsigned long long)c->seed)
-                         : arena_printf(a, "case %d (%s)", number + 1, b.s != NULL ? b.s : "");
+                         ? arena_printf(a, "a case made of case %d (%s)", c->made_of, values)
+                         : arena_printf(a, "case %d (%s)", number + 1, values);
   buf_free(&b);
   return text;
 }

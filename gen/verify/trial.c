@@ -27,6 +27,59 @@ kg_instance case_instance(const Kernel *k, const Case *c, const kg_dtype *types)
   return i;
 }
 
+int64_t case_elements(const Kernel *k, const int64_t *values) {
+  int64_t sum = 0;
+  for (int i = 0; i < k->arg_count; i++) {
+    int64_t count = 1;
+    for (int d = 0; d < k->args[i].rank; d++) {
+      int64_t n;
+      if (!expr_eval(&k->args[i].shape[d], values, &n) || n < 0) return -1;
+      if (n > 0 && count > INT32_MAX / n) return -1;
+      count *= n;
+    }
+    sum += count;
+  }
+  return sum;
+}
+
+static void put_data(Buf *b, const Kernel *k, const Case *c) {
+  const char *before = ", data = { ", *after = "";
+  for (int i = 0; i < k->input_count; i++) {
+    const InputData d = c->data[i];
+    if (d.is == DATA_PLAIN) continue;
+    const bool of_dim = data_facts[d.is].kind == DATA_DIMS;
+    buf_printf(b, "%s%s = \"%s%s%s\"", before, k->args[i].name, data_facts[d.is].name,
+               of_dim ? " " : "", of_dim ? k->dims[d.dim] : "");
+    before = ", ", after = " }";
+  }
+  buf_puts(b, after);
+}
+
+void case_put(Buf *b, const Kernel *k, const Case *c) {
+  const char *comma = "";
+  for (int i = 0; i < k->dim_count; i++, comma = ", ")
+    buf_printf(b, "%s%s = %lld", comma, k->dims[i], (long long)c->values[i]);
+  for (int i = 0; i < k->const_count; i++) {
+    const int n = k->dim_count + i;
+    if (!k->consts[i].in_key || !c->given[n]) continue;
+    if (k->consts[i].is_bool)
+      buf_printf(b, "%s%s = %s", comma, k->consts[i].name, c->values[n] ? "true" : "false");
+    else
+      buf_printf(b, "%s%s = %lld", comma, k->consts[i].name, (long long)c->values[n]);
+    comma = ", ";
+  }
+  for (int i = 0; i < k->scalar_count; i++, comma = ", ") {
+    const int n = k->dim_count + k->const_count + i;
+    if (k->scalars[i].dtype == KG_F32)
+      buf_printf(b, "%s%s = %.9g", comma, k->scalars[i].name, c->reals[i]);
+    else
+      buf_printf(b, "%s%s = %lld", comma, k->scalars[i].name, (long long)c->values[n]);
+  }
+  if (c->fill && c->fill[0]) buf_printf(b, ", fill = \"%s\"", c->fill);
+  put_data(b, k, c);
+  if (c->seed > 1) buf_printf(b, ", seed = %llu", (unsigned long long)c->seed);
+}
+
 static kg_dtype dtype_of(const Kernel *k, const kg_instance *i, int arg) {
   const kg_arg *a = &k->args[arg];
   return a->type >= 0 ? i->types[a->type] : a->dtype;

@@ -74,6 +74,12 @@ typedef struct TrialData {
 ** does not give. */
 kg_instance case_instance(const Kernel *k, const Case *c, const kg_dtype *types);
 
+/* "rows = 3, D = 5, fill = "ties", data = { x = "nan" }, seed = 7": a case's values, as the
+** specification has them. */
+void case_put(Buf *b, const Kernel *k, const Case *c);
+/* Elements of all tensors with these values, by variable; -1: a shape has none, or an absurd one. */
+int64_t case_elements(const Kernel *k, const int64_t *values);
+
 /* The first requirement of the kernel, or range of a dim, that these values (by variable)
 ** break, with those it names; NULL: all hold.  Those on scalars are left out without `scalars`. */
 const char *requirement_broken(Arena *a, const Kernel *k, const int64_t *values, bool scalars);
