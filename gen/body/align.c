@@ -52,11 +52,10 @@ static bool is_only_subscripted(Arena *a, const Facts *f, const char *name) {
 static bool is_moved_at_once(const Kernel *k, const kg_arg *arg) {
   if (arg->type >= 0) {
     for (int i = 0; i < k->types[arg->type].count; i++)
-      if (kg_dtype_info(k->types[arg->type].dtypes[i])->kind == KG_KIND_FLOAT) return true;
+      if (dtype_is_float(k->types[arg->type].dtypes[i])) return true;
     return false;
   }
-  return kg_dtype_info(arg->dtype)->kind == KG_KIND_FLOAT || arg->dtype == KG_U32 ||
-         arg->dtype == KG_U8;
+  return dtype_is_float(arg->dtype) || arg->dtype == KG_U32 || arg->dtype == KG_U8;
 }
 
 /* Ports of one body have one text. */

@@ -211,7 +211,7 @@ static void print_head(Arena *a, const TrialData *d, uint64_t seed) {
 }
 
 static void print_output(const char *device, const Trial *t, const TrialOutput *o) {
-  const bool floats = element_is_float(o->dtype);
+  const bool floats = dtype_is_float(o->dtype);
   const bool every_bit = !floats || (o->tolerance.rms <= 0 && o->tolerance.max <= 0);
   char max[16] = "judged", rms[16] = "judged";
   if (!t->judged && every_bit)

@@ -235,12 +235,7 @@ static int make_library(Verify *v, const LibraryOptions *lo, const Options *o) {
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static bool goes_on(Verify *v, VerifyStage stage) {
-  pthread_mutex_lock(&v->lock);
-  const bool wanted = v->stages[stage] && !verify_stopped(v);
-  pthread_mutex_unlock(&v->lock);
-  return wanted;
-}
+static bool goes_on(Verify *v, VerifyStage stage) { return v->stages[stage] && verify_goes_on(v); }
 
 static void do_stages(Verify *v, const char *const *required) {
   if (v->stages[VERIFY_STATIC]) verify_static(v);

@@ -10,7 +10,10 @@ enum { EXACT_BITS = 53 }; /* integers up to 2^53 are doubles too */
 
 /* ---- what a dtype holds ---------------------------------------------------------------------- */
 
-static bool is_float(kg_dtype dtype) { return kg_dtype_info(dtype)->kind == KG_KIND_FLOAT; }
+bool dtype_is_float(kg_dtype dtype) {
+  const kg_dtype_facts *f = kg_dtype_info(dtype);
+  return f != NULL && f->kind == KG_KIND_FLOAT;
+}
 
 double dtype_largest(kg_dtype dtype) {
   const kg_dtype_facts *f = kg_dtype_info(dtype);
@@ -48,7 +51,7 @@ static bool read_end(Reader *r, Val v, const kg_dtype *dtypes, int count, double
   int64_t low = INT64_MIN, high = INT64_MAX, x;
   for (int i = 0; i < count; i++) {
     int64_t l, h;
-    if (is_float(dtypes[i])) {
+    if (dtype_is_float(dtypes[i])) {
       most = fmin(most, dtype_largest(dtypes[i]));
       continue;
     }
@@ -56,7 +59,7 @@ static bool read_end(Reader *r, Val v, const kg_dtype *dtypes, int count, double
     low = l > low ? l : low;
     high = h < high ? h : high;
   }
-  if (is_float(dtypes[0])) return read_float(r, v, most, out);
+  if (dtype_is_float(dtypes[0])) return read_float(r, v, most, out);
   if (!val_int(r, v, low, high, &x)) return false;
   *out = (double)x;
   return true;
@@ -85,7 +88,7 @@ static int arg_dtypes(const Reader *r, const kg_arg *arg, kg_dtype *out) {
 static bool all_are(Reader *r, Val v, const kg_arg *arg, bool floats, const kg_dtype *dtypes,
                     int count) {
   for (int i = 0; i < count; i++) {
-    if (is_float(dtypes[i]) == floats) continue;
+    if (dtype_is_float(dtypes[i]) == floats) continue;
     diag_add(r->d, val_place(r, v), D_DOMAIN_DTYPE, v.label, arg->name, kg_dtype_name(dtypes[i]),
              floats ? "a float" : "an integer");
     return false;
@@ -117,7 +120,7 @@ static bool read_index(Reader *r, Val v, const kg_dtype *dtypes, int count, kg_e
 static void read_range(Reader *r, Val v, const kg_arg *arg, const kg_dtype *dtypes, int count,
                        ArgDomain *d) {
   const int n = val_list(r, v, "{ low, high }", 2, NULL, 0);
-  if (n < 0 || !all_are(r, v, arg, is_float(dtypes[0]), dtypes, count)) return;
+  if (n < 0 || !all_are(r, v, arg, dtype_is_float(dtypes[0]), dtypes, count)) return;
   if (n != 2) {
     diag_add(r->d, val_place(r, v), D_LIST_LENGTH, v.label, arena_printf(r->a, "%d", n),
              "2, the low end and the high end, are");
@@ -147,7 +150,7 @@ void spec_arg_domain_read(Reader *r, Val entry, const kg_arg *arg, ArgDomain *d)
     else if (all_are(r, finite, arg, true, dtypes, count))
       d->finite = lua_toboolean(r->L, finite.at);
   }
-  if (d->has_range && is_float(dtypes[0])) d->finite = true;
+  if (d->has_range && dtype_is_float(dtypes[0])) d->finite = true;
 }
 
 /* ---- scalars --------------------------------------------------------------------------------- */
@@ -161,7 +164,7 @@ void spec_scalar_domain_read(Reader *r, Val entry, kg_dtype dtype, ScalarDomain 
 
 void scalar_ends(kg_dtype dtype, const ScalarDomain *d, double *low, double *high) {
   int64_t l = 0, h = 0;
-  if (!is_float(dtype)) int_ends(dtype, &l, &h);
-  *low = d->has_min ? d->min : is_float(dtype) ? -dtype_largest(dtype) : (double)l;
-  *high = d->has_max ? d->max : is_float(dtype) ? dtype_largest(dtype) : (double)h;
+  if (!dtype_is_float(dtype)) int_ends(dtype, &l, &h);
+  *low = d->has_min ? d->min : dtype_is_float(dtype) ? -dtype_largest(dtype) : (double)l;
+  *high = d->has_max ? d->max : dtype_is_float(dtype) ? dtype_largest(dtype) : (double)h;
 }

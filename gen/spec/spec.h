@@ -86,6 +86,7 @@ typedef struct ScalarDomain {
   double min, max; /* both may be */
 } ScalarDomain;
 
+bool dtype_is_float(kg_dtype dtype); /* false for a value that is no dtype */
 /* The largest finite number of a float dtype. */
 double dtype_largest(kg_dtype dtype);
 /* The least and the most that a scalar may be: declared, else its dtype's. */

@@ -55,7 +55,7 @@ static void read_tolerances(Reader *r, Val table, bool *given) {
 static void check_tolerances(Reader *r, Val numerics, const bool *given) {
   const Kernel *k = r->k;
   for (kg_dtype dtype = 0; dtype < KG_DTYPES; dtype++) {
-    if (kg_dtype_info(dtype)->kind != KG_KIND_FLOAT || given[dtype]) continue;
+    if (!dtype_is_float(dtype) || given[dtype]) continue;
     for (int i = k->input_count; i < k->arg_count; i++) {
       const kg_arg *arg = &k->args[i];
       const bool can = arg->type < 0 ? arg->dtype == dtype && !r->bad_types
@@ -95,9 +95,9 @@ const DataFacts data_facts[DATA_CLASSES] = {
 #undef KGEN_DATA
 };
 
-static bool may_be_float(const Kernel *k, const kg_arg *arg) {
-  const kg_dtype dtype = arg->type < 0 ? arg->dtype : k->types[arg->type].dtypes[0];
-  return kg_dtype_info(dtype) && kg_dtype_info(dtype)->kind == KG_KIND_FLOAT;
+/* By the first dtype that it can have. */
+static bool is_of_floats(const Kernel *k, const kg_arg *arg) {
+  return dtype_is_float(arg->type < 0 ? arg->dtype : k->types[arg->type].dtypes[0]);
 }
 
 /* "below rows": a class, and behind one of DATA_DIMS a dim. */
@@ -138,7 +138,7 @@ static void read_case_data(Reader *r, Val table, Case *out) {
     const Val v = val_field(r, table, names[i]);
     const char *text;
     if (val_nil(r, v) || !val_string(r, v, "the name of a class of values", &text)) continue;
-    const bool floats = may_be_float(k, &k->args[i]);
+    const bool floats = is_of_floats(k, &k->args[i]);
     const bool found = data_named(k, text, &out->data[i]);
     if (found && (out->data[i].is == DATA_PLAIN ||
                   (data_facts[out->data[i].is].kind == DATA_FLOATS) == floats))

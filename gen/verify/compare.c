@@ -344,9 +344,9 @@ static bool judge(Arena *a, const TrialData *d, Trial *trial) {
     trial->right = trial->right && out->right;
   }
   const char *why = NULL;
-  const ReferenceEnd end = reference_judge(a, d->reference, &d->want, &got, d->kernel->input_count,
-                                           JUDGE_SECONDS, &trial->judgement, &why);
-  if (end != REFERENCE_FINE) trial->judgement = why;
+  const bool asked = reference_judge(a, d->reference, &d->want, &got, d->kernel->input_count,
+                                     JUDGE_SECONDS, &trial->judgement, &why);
+  if (!asked) trial->judgement = why;
   return !trial->judgement;
 }
 

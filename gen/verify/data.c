@@ -102,8 +102,6 @@ static double float_of(DataClass data, const At *at) {
   }
 }
 
-static int64_t signed_few(const At *at) { return (int64_t)(dice(at, 1) % 9) - 4; }
-
 static int64_t integer_of(DataClass data, const At *at) {
   const int bits = 8 * (int)kg_dtype_bytes(at->dtype);
   const bool is_signed = kg_dtype_info(at->dtype)->kind == KG_KIND_SIGNED;
@@ -115,7 +113,7 @@ static int64_t integer_of(DataClass data, const At *at) {
     const uint64_t ends[] = {0, 1, top, top >> 1, (top >> 1) + 1};
     return (int64_t)ends[h % 5];
   }
-  case DATA_FEW: return is_signed ? signed_few(at) : (int64_t)(h % 4);
+  case DATA_FEW: return is_signed ? (int64_t)(h % 9) - 4 : (int64_t)(h % 4);
   case DATA_MASKS: {
     const uint64_t masks[] = {0, 1, 2, top, UINT64_C(1) << (bits - 1)};
     return (int64_t)masks[row_dice(at, 2) % 5 == 0 ? 0 : h % 5];
@@ -165,7 +163,7 @@ static double float_within(DataClass data, const At *at, double low, double high
 
 bool data_admitted(const Kernel *k, int arg, kg_dtype dtype, DataClass data) {
   const ArgDomain *d = &k->domains[arg];
-  const bool is_float = element_is_float(dtype), declared = d->has_index || d->has_range;
+  const bool is_float = dtype_is_float(dtype), declared = d->has_index || d->has_range;
   if (data == DATA_PLAIN) return true;
   if ((data_facts[data].kind == DATA_FLOATS) != is_float) return false;
   if (is_float && (d->finite || d->has_range) &&

@@ -4,6 +4,9 @@
 
 #include "verify/trial.h"
 
+/* 64 bits that depend on all of x's. */
+uint64_t trial_hash(uint64_t x);
+
 /* Fills the input: its class's elements, each by counter from the key and nothing else, within what
 ** the specification says of it.  values: of dims, constants and scalars, by variable. */
 void data_fill(const Kernel *k, int arg, InputData data, uint64_t key, const int64_t *values,

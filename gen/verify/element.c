@@ -1,11 +1,6 @@
 /* element.c: see element.h. */
 #include "verify/element.h"
 
-bool element_is_float(kg_dtype dtype) {
-  const kg_dtype_facts *t = kg_dtype_info(dtype);
-  return t && t->kind == KG_KIND_FLOAT;
-}
-
 uint64_t element_bits(kg_dtype dtype, const void *data, int64_t i) {
   const size_t bytes = kg_dtype_bytes(dtype);
   const unsigned char *at = (const unsigned char *)data + (size_t)i * bytes;
@@ -21,8 +16,8 @@ void element_put_bits(kg_dtype dtype, void *data, int64_t i, uint64_t bits) {
 }
 
 uint64_t element_bits_of_real(kg_dtype dtype, double x) {
-  return element_is_float(dtype) ? kg_float_from_f64(dtype, x)
-                                 : element_bits_of_whole(dtype, (int64_t)x);
+  return dtype_is_float(dtype) ? kg_float_from_f64(dtype, x)
+                               : element_bits_of_whole(dtype, (int64_t)x);
 }
 
 uint64_t element_bits_of_whole(kg_dtype dtype, int64_t x) {
@@ -31,8 +26,8 @@ uint64_t element_bits_of_whole(kg_dtype dtype, int64_t x) {
 }
 
 double element_real(kg_dtype dtype, uint64_t bits) {
-  return element_is_float(dtype) ? kg_f64_from_float(dtype, bits)
-                                 : (double)element_whole(dtype, bits);
+  return dtype_is_float(dtype) ? kg_f64_from_float(dtype, bits)
+                               : (double)element_whole(dtype, bits);
 }
 
 int64_t element_whole(kg_dtype dtype, uint64_t bits) {
@@ -45,7 +40,7 @@ int64_t element_whole(kg_dtype dtype, uint64_t bits) {
 uint64_t element_poison(kg_dtype dtype) {
   const uint64_t pattern = UINT64_C(0xa5a5a5a5a5a5a5a5);
   const kg_dtype_facts *t = kg_dtype_info(dtype);
-  if (!element_is_float(dtype)) return element_bits_of_whole(dtype, (int64_t)pattern);
+  if (!dtype_is_float(dtype)) return element_bits_of_whole(dtype, (int64_t)pattern);
   const uint64_t sign = UINT64_C(1) << (t->exponent + t->fraction), ones = sign - 1;
   if (t->special == KG_SPECIAL_ONE_NAN) return sign | ones; /* what is computed has no sign */
   const uint64_t fraction = (UINT64_C(1) << t->fraction) - 1, quiet = (fraction + 1) >> 1;

@@ -2,7 +2,7 @@
 #ifndef ELEMENT_H
 #define ELEMENT_H
 
-#include "kg.h"
+#include "spec/spec.h"
 
 /* The bit pattern of element i, zero-extended. */
 uint64_t element_bits(kg_dtype dtype, const void *data, int64_t i);
@@ -13,8 +13,6 @@ uint64_t element_bits_of_real(kg_dtype dtype, double x);
 uint64_t element_bits_of_whole(kg_dtype dtype, int64_t x);
 double element_real(kg_dtype dtype, uint64_t bits);
 int64_t element_whole(kg_dtype dtype, uint64_t bits);
-
-bool element_is_float(kg_dtype dtype);
 
 /* The pattern of memory that nobody wrote: for floats a quiet NaN that no arithmetic makes, for
 ** integers 0xA5 bytes. */

@@ -14,7 +14,7 @@ static const TrialData *inputs_as(Arena *a, const Kernel *k, const Case *c, cons
   named.fill = fill;
   for (int t = 0; t < k->type_count; t++) types[t] = k->types[t].dtypes[0];
   const kg_instance instance = case_instance(k, &named, types);
-  return trial_data_as(a, k, &instance, &named, r, 1, (TrialWish){.inputs_only = true}, NULL, &why);
+  return trial_data_as(a, k, &instance, &named, r, 1, (TrialWish){.inputs_only = true}, &why);
 }
 
 static bool same_inputs(const TrialData *x, const TrialData *y) {

@@ -94,6 +94,13 @@ bool verify_stopped(const Verify *v) {
   return false;
 }
 
+bool verify_goes_on(Verify *v) {
+  pthread_mutex_lock(&v->lock);
+  const bool stopped = verify_stopped(v);
+  pthread_mutex_unlock(&v->lock);
+  return !stopped;
+}
+
 void verify_interrupt_close(Verify *v) {
   if (v->waits) {
     pthread_kill(v->waiter, OVER);

@@ -1,8 +1,6 @@
 /* probe.c: see probe.h. */
 #include "verify/probe.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 #include "verify/data.h"
@@ -24,33 +22,28 @@ enum {
   SEARCHED = 260 /* values above a wanted one that are tried for the requirements' sake */
 };
 
+/* The classes of values that the reference can compute with. */
+typedef struct Usable {
+  int count, room;
+  InputData *list;
+} Usable;
+
 typedef struct Planner {
   Arena *a;
   const ProbeSubject *s;
   const Kernel *k;
   ProbePlan all;
   int64_t threads;
-  Case small;               /* dims small and all different */
-  Case large[2 * MAX_DIMS]; /* one dim of tens of thousands */
+  Case small;           /* dims small and all different */
+  Case large[MAX_DIMS]; /* one dim of tens of thousands */
   int large_count;
-  InputData usable[MAX_ARGS][128]; /* classes that the reference can compute with, by input */
-  int usable_count[MAX_ARGS];
+  Usable usable[MAX_ARGS]; /* by input */
   uint64_t dice;
 } Planner;
 
 static uint64_t draw(Planner *p, uint64_t below) { return trial_hash(p->dice++) % below; }
 
 /* ---- what a case takes ------------------------------------------------------------------------ */
-
-static void values_as(const Kernel *k, const kg_instance *instance, const Case *c,
-                      int64_t *values) {
-  memcpy(values, c->values, sizeof c->values);
-  for (int i = 0; i < k->const_count; i++) values[k->dim_count + i] = instance->consts[i];
-}
-
-static void values_of(const Planner *p, const Case *c, int64_t *values) {
-  values_as(p->k, p->s->instance, c, values);
-}
 
 /* A product of three; -1: one has no value, or it is absurd. */
 static int64_t product(const kg_expr *three, const int64_t *values) {
@@ -67,18 +60,18 @@ static int64_t product(const kg_expr *three, const int64_t *values) {
 int64_t probe_threads(const Kernel *k, const kg_instance *instance) {
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
   if (k->case_count == 0) return 0;
-  values_as(k, instance, &k->cases[0], values);
+  case_values(instance, &k->cases[0], values);
   const int64_t threads = product(k->threads, values);
   return threads > 0 ? threads : 0;
 }
 
 static bool admitted(const Planner *p, const Case *c, int64_t most_elements, int64_t most_lanes) {
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
-  values_of(p, c, values);
+  case_values(p->s->instance, c, values);
   const int64_t n = case_elements(p->k, values), groups = product(p->k->groups, values);
   if (n < 0 || n > most_elements || groups < 0 || groups > most_lanes / p->threads) return false;
   /* a fill may set scalars: then they are not this case's */
-  return requirement_broken(p->a, p->k, values, !p->s->reference->has_fill) == NULL;
+  return requirements_hold(p->k, values, !p->s->reference->has_fill);
 }
 
 static bool same_case(const Kernel *k, const Case *x, const Case *y) {
@@ -98,12 +91,12 @@ static void add(Planner *p, const Case *c) {
 /* ---- shapes ----------------------------------------------------------------------------------- */
 
 /* The case with a dim at a value, or at the next one that the requirements admit. */
-static bool with_dim(const Planner *p, const Case *from, int dim, int64_t value, int64_t elements_,
+static bool with_dim(const Planner *p, const Case *from, int dim, int64_t value, int64_t elements,
                      int64_t lanes, Case *out) {
   *out = *from;
   for (int64_t n = value; n <= value + SEARCHED && n <= p->k->dim_max[dim]; n++) {
     out->values[dim] = n;
-    if (admitted(p, out, elements_, lanes)) return true;
+    if (admitted(p, out, elements, lanes)) return true;
   }
   return false;
 }
@@ -182,15 +175,10 @@ static bool computes(const Planner *p, const Case *c) {
   Arena *scratch = arena_new();
   const char *why;
   const TrialData *d = trial_data_as(scratch, p->k, p->s->instance, c, p->s->reference, 1,
-                                     (TrialWish){.seconds = PROBE_SECONDS}, NULL, &why);
+                                     (TrialWish){.seconds = PROBE_SECONDS}, &why);
   const bool fine = d && !d->unfit;
   arena_free(scratch);
   return fine;
-}
-
-static void usable_add(Planner *p, int arg, InputData data) {
-  const int room = (int)(sizeof p->usable[arg] / sizeof *p->usable[arg]);
-  if (p->usable_count[arg] < room) p->usable[arg][p->usable_count[arg]++] = data;
 }
 
 /* Of floats every admitted class; of integers what the reference can compute with, others as they
@@ -198,7 +186,8 @@ static void usable_add(Planner *p, int arg, InputData data) {
 static void find_usable(Planner *p, int arg) {
   const Kernel *k = p->k;
   const kg_dtype dtype = input_dtype(p, arg);
-  const bool is_float = element_is_float(dtype);
+  const bool is_float = dtype_is_float(dtype);
+  Usable *usable = &p->usable[arg];
   if (!is_float && p->s->reference->has_fill) return; /* its integers mean something */
   for (int c = 0; c < DATA_CLASSES; c++) {
     if (c == DATA_PLAIN || !data_admitted(k, arg, dtype, (DataClass)c)) continue;
@@ -206,24 +195,31 @@ static void find_usable(Planner *p, int arg) {
     for (int d = 0; d < dims; d++) {
       Case tried = p->small;
       tried.data[arg] = (InputData){(DataClass)c, d};
-      if (is_float || computes(p, &tried)) usable_add(p, arg, tried.data[arg]);
+      if (!is_float && !computes(p, &tried)) continue;
+      GROW(p->a, usable->list, usable->count, usable->room);
+      usable->list[usable->count++] = tried.data[arg];
     }
   }
+}
+
+/* One of them. */
+static InputData drawn(Planner *p, int arg) {
+  return p->usable[arg].list[draw(p, (uint64_t)p->usable[arg].count)];
 }
 
 /* Integers that declare nothing are all 0 when plain: others serve better beside another input's
 ** class. */
 static void enliven(Planner *p, Case *c, int but) {
   for (int i = 0; i < p->k->input_count; i++)
-    if (i != but && p->usable_count[i] > 0 && !element_is_float(input_dtype(p, i)))
-      c->data[i] = p->usable[i][draw(p, (uint64_t)p->usable_count[i])];
+    if (i != but && p->usable[i].count > 0 && !dtype_is_float(input_dtype(p, i)))
+      c->data[i] = drawn(p, i);
 }
 
 static void input_cases(Planner *p, int arg, const Case *around) {
-  for (int n = 0; n < p->usable_count[arg]; n++) {
+  for (int n = 0; n < p->usable[arg].count; n++) {
     Case c = *around;
     enliven(p, &c, arg);
-    c.data[arg] = p->usable[arg][n];
+    c.data[arg] = p->usable[arg].list[n];
     add(p, &c);
   }
 }
@@ -285,8 +281,7 @@ static void mixtures(Planner *p, const Case *const *around, int around_count) {
     Case c = *around[n % around_count];
     double xs[SCALAR_VALUES];
     for (int i = 0; i < p->k->input_count; i++)
-      if (p->usable_count[i] > 0 && draw(p, 3) > 0)
-        c.data[i] = p->usable[i][draw(p, (uint64_t)p->usable_count[i])];
+      if (p->usable[i].count > 0 && draw(p, 3) > 0) c.data[i] = drawn(p, i);
     for (int i = 0; i < p->k->scalar_count; i++)
       if (draw(p, 2) > 0) {
         const int count = scalar_values(p, &c, i, xs);
@@ -320,23 +315,25 @@ static Case adopted(const Planner *p, const Case *from) {
   return c;
 }
 
-/* Halves the largest dim until values can be tried there at no great cost. */
+/* The largest dim of which half is admitted too; -1: there is none. */
+static int dim_to_halve(const Planner *p, const Case *c) {
+  int best = -1;
+  for (int d = 0; d < p->k->dim_count; d++) {
+    int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
+    case_values(p->s->instance, c, values);
+    values[d] /= 2;
+    if (values[d] < 1 || !requirements_hold(p->k, values, false)) continue;
+    if (best < 0 || c->values[d] > c->values[best]) best = d;
+  }
+  return best;
+}
+
+/* Halves dims until values can be tried there at no great cost. */
 static bool made_light(const Planner *p, Case *c) {
-  for (int n = 0; n < 64 && !admitted(p, c, FEW_ELEMENTS, SOME_LANES); n++) {
-    Case less = *c, best;
-    bool found = false;
-    for (int d = 0; d < p->k->dim_count; d++) {
-      int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS];
-      less = *c;
-      less.values[d] /= 2;
-      values_of(p, &less, values);
-      if (less.values[d] < 1 || requirement_broken(p->a, p->k, values, false)) continue;
-      if (!found || c->values[d] > c->values[best.made_of])
-        best = less, best.made_of = d, found = true;
-    }
-    if (!found) return false;
-    best.made_of = 0;
-    *c = best;
+  while (!admitted(p, c, FEW_ELEMENTS, SOME_LANES)) {
+    const int dim = dim_to_halve(p, c);
+    if (dim < 0) return false;
+    c->values[dim] /= 2;
   }
   return true;
 }
@@ -358,7 +355,7 @@ static void add_large(Planner *p) {
       Case c = p->large[n];
       enliven(p, &c, -1);
       for (int i = 0; i < p->k->input_count; i++)
-        if (element_is_float(input_dtype(p, i))) c.data[i] = (InputData){data[m], 0};
+        if (dtype_is_float(input_dtype(p, i))) c.data[i] = (InputData){data[m], 0};
       add(p, &c);
     }
 }

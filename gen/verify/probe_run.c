@@ -27,8 +27,7 @@ typedef struct Prober {
 
 /* What one case shows. */
 typedef struct Shown {
-  bool computed; /* the reference could */
-  int tool;      /* where it failed; -1: nowhere */
+  int tool; /* where it failed; -1: nowhere */
   const char *text;
 } Shown;
 
@@ -37,13 +36,8 @@ typedef struct Shown {
 /* A tool of the stage for the kernel's texts, the turn-th; -1: none. */
 static int tool_at(const Verify *v, const Kernel *k, VerifyStage stage, unsigned turn) {
   int tools[MAX_TOOLS], count = 0;
-  for (int i = 0; i < v->tool_count; i++) {
-    const VerifyTool *t = &v->tools[i];
-    if (t->stage != stage || t->device == NULL || t->why != NULL || !v->stages[stage]) continue;
-    const Port *p = kernel_port(k, t->backend, NULL);
-    if (p == NULL || p->absent != NULL || (p->waves & (1u << (t->wave == 64))) == 0) continue;
-    tools[count++] = i;
-  }
+  for (int i = 0; i < v->tool_count; i++)
+    if (verify_port(v, i, stage, k, NULL) != NULL) tools[count++] = i;
   return count > 0 ? tools[turn % (unsigned)count] : -1;
 }
 
@@ -69,9 +63,8 @@ static Shown show(Arena *a, const Prober *p, const Case *c, unsigned turn, int o
   Shown shown = {.tool = -1};
   const char *why;
   const TrialData *d =
-      trial_data_as(a, s->kernel, s->instance, c, s->reference, c->seed, wish, NULL, &why);
-  shown.computed = d != NULL && !d->unfit;
-  if (!shown.computed) return shown;
+      trial_data_as(a, s->kernel, s->instance, c, s->reference, c->seed, wish, &why);
+  if (d == NULL || d->unfit) return shown; /* it is no case: the reference does not compute it */
   verify_inputs_seen(p->v, p->job->kernel, d);
   for (int stage = VERIFY_RUN; stage <= VERIFY_SANITIZE && shown.text == NULL; stage++) {
     const int tool = only >= 0 ? only : tool_at(p->v, s->kernel, (VerifyStage)stage, turn);
@@ -108,13 +101,6 @@ static void tell(const Prober *p, Case c, Shown shown) {
   arena_free(a);
 }
 
-static bool is_stopped(Verify *v) {
-  pthread_mutex_lock(&v->lock);
-  const bool stopped = verify_stopped(v);
-  pthread_mutex_unlock(&v->lock);
-  return stopped;
-}
-
 static void probe_instance(VerifyWorker *w, int number) {
   Verify *v = w->v;
   const Job *job = (const Job *)w->jobs + number;
@@ -123,22 +109,18 @@ static void probe_instance(VerifyWorker *w, int number) {
   Prober p = {.worker = w, .v = v, .job = job, .number = number};
   p.subject = (ProbeSubject){k, job->instance, job->reference, job->number, job->count, job->large};
   const ProbePlan plan = probe_plan(a, &p.subject);
-  int told = 0, known = 0;
-  for (int i = 0; i < plan.count && told < FAILURES_TOLD && !is_stopped(v); i++) {
+  int told = 0;
+  for (int i = 0; i < plan.count && told < FAILURES_TOLD && verify_goes_on(v); i++) {
     Arena *each = arena_new();
     verify_alive(w);
     const Shown shown =
         show(each, &p, &plan.cases[i], (unsigned)(i + job->number), -1, i >= plan.large_from);
-    known += shown.computed;
     if (shown.text != NULL) {
       tell(&p, plan.cases[i], shown);
       told++;
     }
     arena_free(each);
   }
-  pthread_mutex_lock(&v->lock);
-  v->probes_dropped += plan.count - known;
-  pthread_mutex_unlock(&v->lock);
   arena_free(a);
 }
 

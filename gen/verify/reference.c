@@ -3,39 +3,26 @@
 ** A reference becomes a program in a temporary folder, which is read and removed at once, and runs
 ** from memory, a process for each thread that asks: what it does to itself (a fault, a loop without
 ** end) is an answer and not our end.  How both talk is in templates/language/referee.h. */
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "child.h"
 #include "files.h"
-#include "language/referee.h"
 #include "simt/simt.h"
 #include "spec/spec.h"
 #include "verify/element.h"
+#include "verify/host_cc.h"
 #include "verify/trial.h"
 
-#define COMPILE_SECONDS 600 /* on any machine */
 #define MOST_MEMORY (UINT64_C(16) << 30)
-enum { MOST_QUESTIONS = 500 }; /* to one process: a reference may leave memory behind */
+enum {
+  ABOUT_SECONDS = 600, /* which functions there are */
+  MOST_QUESTIONS = 500 /* to one process: a reference may leave memory behind */
+};
 
 extern const char kg_embedded_dtype_def[]; /* runtime/model/dtype.def, by embed.c */
-
-/* In order: whichever is there first.  Plain C11; nothing that would loosen the arithmetic.  With
-** the option that makes a constant without a suffix a float. */
-static const struct {
-  const char *name, *single[2];
-} compilers[] = {
-    {"cc", {"-fsingle-precision-constant", NULL}},
-    {"gcc", {"-fsingle-precision-constant", NULL}},
-    {"clang", {"-Xclang", "-cl-single-precision-constant"}},
-    {"clang-19", {"-Xclang", "-cl-single-precision-constant"}},
-};
-enum { COMPILERS = sizeof compilers / sizeof compilers[0], MAX_WORDS = 32 };
 
 /* The two compilations of a reference. */
 typedef enum Precision { DOUBLE, SINGLE, PRECISIONS } Precision;
@@ -55,8 +42,9 @@ typedef struct Process {
 } Process;
 
 struct ReferencePrograms {
-  References *references;
-  pthread_mutex_t lock; /* of the making, and of the processes */
+  const References *references;
+  Arena *arena;         /* of what is said of them */
+  pthread_mutex_t lock; /* of all below */
   Program programs[PRECISIONS];
   Process *idle[PRECISIONS];
 };
@@ -69,7 +57,6 @@ typedef struct Kept {
 
 struct References {
   Arena *arena;
-  pthread_mutex_t lock; /* of the arena and of kept */
   const Spec *spec;
   const char *templates, *language;
   Kept *kept;
@@ -78,7 +65,6 @@ struct References {
 References *references_open(Arena *a, const Spec *spec, const char *templates) {
   References *r = arena_alloc(a, sizeof *r);
   r->arena = a;
-  pthread_mutex_init(&r->lock, NULL);
   r->spec = spec;
   r->templates = templates;
   r->language = arena_printf(a, "%s/language", templates);
@@ -99,19 +85,25 @@ void references_close(References *r) {
       }
       free(k->programs.programs[p].bytes);
     }
+    arena_free(k->programs.arena);
     pthread_mutex_destroy(&k->programs.lock);
   }
-  pthread_mutex_destroy(&r->lock);
   r->kept = NULL;
 }
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* Runs one compiler.  False: it is not there; else *of says what became of it. */
-static bool compile_with(int compiler, const References *refs, const char *folder,
-                         const char *source, Precision precision, const char *program,
-                         kg_child_outcome *of) {
-  const char *const common[] = {
+/* Plain C11; nothing that would loosen the arithmetic. */
+static void make(const ReferencePrograms *all, const char *source, Precision precision,
+                 Program *p) {
+  Arena *a = all->arena;
+  const References *refs = all->references;
+  const HostFile rows = {"model/dtype.def", kg_embedded_dtype_def}; /* as this kgen knows them */
+  const char *folder = host_folder(a, "reference", &rows, 1, &p->why);
+  p->made = true;
+  if (folder == NULL) return;
+  const char *path = arena_printf(a, "%s/reference", folder);
+  const char *const words[] = {
       "-std=c11",
       "-D_GNU_SOURCE",
       "-O2",
@@ -126,73 +118,29 @@ static bool compile_with(int compiler, const References *refs, const char *folde
       refs->language, /* "reference.h" */
       "-I",
       folder, /* "model/dtype.def" */
+      precision == SINGLE ? "-DKG_REFERENCE_SINGLE" : "-UKG_REFERENCE_SINGLE",
       "-o",
-      program};
-  const char *argv[MAX_WORDS] = {compilers[compiler].name};
-  int n = 1;
-  for (size_t i = 0; i < sizeof common / sizeof *common; i++) argv[n++] = common[i];
-  if (precision == SINGLE) argv[n++] = "-DKG_REFERENCE_SINGLE";
-  for (int i = 0; i < 2 && precision == SINGLE && compilers[compiler].single[i]; i++)
-    argv[n++] = compilers[compiler].single[i];
-  argv[n++] = source;
-  char *referee = NULL;
-  if (asprintf(&referee, "%s/referee.c", refs->language) < 0) exhausted("a path");
-  argv[n++] = referee;
-  argv[n++] = "-lm";
-  const kg_child_program child = {.path = compilers[compiler].name, .argv = argv};
-  kg_child_run(&child, NULL, 0, (kg_child_limits){.seconds = COMPILE_SECONDS}, of);
-  free(referee);
-  return of->ending != KG_CHILD_NOT_RUN || of->code != ENOENT;
-}
-
-/* The rows that reference.h reads, as this kgen knows them. */
-static bool put_dtypes(const char *path) {
-  FILE *file = fopen(path, "w");
-  const bool put = file && fputs(kg_embedded_dtype_def, file) >= 0;
-  return (!file || fclose(file) == 0) && put;
-}
-
-/* In that folder; what is left there is the caller's to remove. */
-static void compile(Arena *a, const References *refs, const char *source, Precision precision,
-                    const char *folder, const char *path, Program *p) {
+      path,
+      source,
+      arena_printf(a, "%s/referee.c", refs->language),
+      "-lm",
+      NULL,
+  };
   kg_child_outcome of;
-  bool found = false;
-  for (int i = 0; i < COMPILERS && !found; i++) {
-    found = compile_with(i, refs, folder, source, precision, path, &of);
-    if (!found) kg_child_outcome_free(&of);
+  if (host_cc(words, precision == SINGLE, NULL, &of) == NULL) {
+    p->why = NO_HOST_CC " to compile the reference with";
+  } else {
+    const bool ended = of.ending == KG_CHILD_EXITED;
+    if (ended && of.code == 0)
+      p->bytes = kg_read_file(path, &p->count);
+    else if (ended && of.err_bytes)
+      p->why = arena_strdup(a, of.err);
+    else
+      p->why = arena_printf(a, "the C compiler failed on %s: it %s", source, of.words);
+    if (!p->bytes && !p->why) p->why = arena_printf(a, "%s cannot be read", path);
+    kg_child_outcome_free(&of);
   }
-  if (!found)
-    p->why = "no C compiler was found (cc, gcc, clang) to compile the reference with";
-  else if (of.ending == KG_CHILD_EXITED && of.code == 0)
-    p->bytes = kg_read_file(path, &p->count);
-  else if (of.ending == KG_CHILD_EXITED && of.err_bytes)
-    p->why = arena_strdup(a, of.err);
-  else
-    p->why = arena_printf(a, "the C compiler failed on %s: it %s", source, of.words);
-  if (found) kg_child_outcome_free(&of);
-  if (!p->bytes && !p->why) p->why = arena_printf(a, "%s cannot be read", path);
-}
-
-static void make(Arena *a, const References *refs, const char *source, Precision precision,
-                 Program *p) {
-  const char *tmp = getenv("TMPDIR");
-  char *folder = arena_printf(a, "%s/kgen-reference-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-  p->made = true;
-  if (!mkdtemp(folder)) {
-    p->why = arena_printf(a, "no temporary folder %s: %s", folder, strerror(errno));
-    return;
-  }
-  const char *path = arena_printf(a, "%s/reference", folder),
-             *model = arena_printf(a, "%s/model", folder),
-             *dtypes = arena_printf(a, "%s/dtype.def", model);
-  if (mkdir(model, 0700) == 0 && put_dtypes(dtypes))
-    compile(a, refs, source, precision, folder, path, p);
-  else
-    p->why = arena_printf(a, "%s cannot be written: %s", dtypes, strerror(errno));
-  unlink(path);
-  unlink(dtypes);
-  rmdir(model);
-  rmdir(folder);
+  host_folder_remove(a, folder, &rows, 1, "reference");
 }
 
 /* Made at the first question; NULL where it cannot be, and *why says why. */
@@ -200,11 +148,7 @@ static const Program *program_of(const Reference *r, Precision precision, const 
   ReferencePrograms *all = r->programs;
   Program *p = &all->programs[precision];
   pthread_mutex_lock(&all->lock);
-  if (!p->made) {
-    pthread_mutex_lock(&all->references->lock);
-    make(all->references->arena, all->references, r->path, precision, p);
-    pthread_mutex_unlock(&all->references->lock);
-  }
+  if (!p->made) make(all, r->path, precision, p);
   pthread_mutex_unlock(&all->lock);
   *why = p->why;
   return p->bytes ? p : NULL;
@@ -245,7 +189,7 @@ static void put_question(Buf *b, const ref_call *c, int inputs, uint32_t questio
   for (int i = 0; i < c->tensor_count; i++) {
     const ref_tensor *t = &c->tensors[i];
     referee_tensor d = {.count = t->count, .dtype = t->dtype, .rank = (uint32_t)t->rank};
-    d.is_float = element_is_float((kg_dtype)t->dtype);
+    d.is_float = dtype_is_float((kg_dtype)t->dtype);
     memcpy(d.shape, t->shape, sizeof d.shape);
     put_word(b, t->name);
     put_raw(b, &d, sizeof d);
@@ -342,29 +286,28 @@ static kg_child_result exchange(Process *process, const Buf *question, double de
 }
 
 /* An answer of at least that many bytes. */
-static ReferenceEnd ask(Arena *a, const Reference *r, Precision precision, Buf *question,
-                        size_t least, int seconds, Answer *answer, const char **why) {
+static bool ask(Arena *a, const Reference *r, Precision precision, Buf *question, size_t least,
+                int seconds, Answer *answer, const char **why) {
   *answer = (Answer){0};
   const Program *p = program_of(r, precision, why);
   Process *process = p ? process_of(r, precision, p, a, why) : NULL;
-  ReferenceEnd end = REFERENCE_MISSING;
+  bool fine = false;
   if (process) {
     /* Its own limit is of processor time; a machine with much to do gives it less of that. */
     const double deadline = kg_child_clock() + 60 + 4.0 * seconds;
     const kg_child_result result = exchange(process, question, deadline, answer);
     if (result == KG_CHILD_OK && answer->count >= least) {
       process_keep(r, precision, process);
-      end = REFERENCE_FINE;
+      fine = true;
     } else {
       char words[2000];
       process_end(process, words, sizeof words);
       *why = ending_words(a, r, p, seconds, result == KG_CHILD_TIMEOUT ? "" : words);
-      end = REFERENCE_FAULTED;
       free(answer->bytes);
     }
   }
   buf_free(question);
-  return end;
+  return fine;
 }
 
 static void take(Answer *from, void *bytes, size_t count) {
@@ -382,31 +325,29 @@ static size_t bytes_of(const ref_call *c, int from, int to, size_t each) {
   return sum;
 }
 
-ReferenceEnd reference_fill(Arena *a, const Reference *r, ref_call *c, int inputs, const char *how,
-                            uint64_t seed, int seconds, const char **why) {
+bool reference_fill(Arena *a, const Reference *r, ref_call *c, int inputs, const char *how,
+                    uint64_t seed, int seconds, const char **why) {
   Buf b = {0};
   Answer answer;
   put_question(&b, c, inputs, REFEREE_FILL, how, seed, seconds, NULL);
-  const size_t most = bytes_of(c, 0, inputs, 8) + (size_t)c->value_count * 16;
-  const ReferenceEnd end = ask(a, r, DOUBLE, &b, most, seconds, &answer, why);
-  if (end != REFERENCE_FINE) return end;
+  const size_t bytes = bytes_of(c, 0, inputs, 8) + (size_t)c->value_count * 16;
+  if (!ask(a, r, DOUBLE, &b, bytes, seconds, &answer, why)) return false;
   for (int i = 0; i < c->value_count; i++) {
     take(&answer, &c->values[i].whole, 8);
     take(&answer, &c->values[i].real, 8);
   }
   for (int i = 0; i < inputs; i++) take_elements(&answer, &c->tensors[i]);
   free(answer.bytes);
-  return REFERENCE_FINE;
+  return true;
 }
 
-ReferenceEnd reference_compute(Arena *a, const Reference *r, ref_call *c, int inputs, int seconds,
-                               const char **why) {
+bool reference_compute(Arena *a, const Reference *r, ref_call *c, int inputs, int seconds,
+                       const char **why) {
   Buf b = {0};
   Answer answer;
   put_question(&b, c, inputs, REFEREE_COMPUTE, "", 0, seconds, NULL);
-  const size_t most = bytes_of(c, inputs, c->tensor_count, 9);
-  const ReferenceEnd end = ask(a, r, DOUBLE, &b, most, seconds, &answer, why);
-  if (end != REFERENCE_FINE) return end;
+  const size_t bytes = bytes_of(c, inputs, c->tensor_count, 9);
+  if (!ask(a, r, DOUBLE, &b, bytes, seconds, &answer, why)) return false;
   for (int i = inputs; i < c->tensor_count; i++) {
     ref_tensor *t = &c->tensors[i];
     take_elements(&answer, t);
@@ -414,7 +355,7 @@ ReferenceEnd reference_compute(Arena *a, const Reference *r, ref_call *c, int in
     take(&answer, t->left, (size_t)t->count);
   }
   free(answer.bytes);
-  return REFERENCE_FINE;
+  return true;
 }
 
 bool reference_spread(Arena *a, const Reference *r, const ref_call *c, int inputs, int seconds,
@@ -423,11 +364,9 @@ bool reference_spread(Arena *a, const Reference *r, const ref_call *c, int input
   Answer answer;
   const char *why;
   put_question(&b, c, inputs, REFEREE_COMPUTE, "", 0, seconds, NULL);
-  const size_t most =
-      (REFEREE_DIRECTIONS + REFEREE_NUDGES) * bytes_of(c, inputs, c->tensor_count, 8);
-  const ReferenceEnd end = ask(a, r, SINGLE, &b, most, seconds, &answer, &why);
-  if (end != REFERENCE_FINE) return false;
-  for (int d = 0; d < REFEREE_DIRECTIONS + REFEREE_NUDGES; d++) {
+  const size_t bytes = SINGLES * bytes_of(c, inputs, c->tensor_count, 8);
+  if (!ask(a, r, SINGLE, &b, bytes, seconds, &answer, &why)) return false;
+  for (int d = 0; d < SINGLES; d++) {
     directions[d] = arena_alloc(a, MAX_ARGS * sizeof **directions);
     for (int i = inputs; i < c->tensor_count; i++) {
       ref_tensor *t = &directions[d][i];
@@ -444,20 +383,18 @@ bool reference_spread(Arena *a, const Reference *r, const ref_call *c, int input
   return true;
 }
 
-ReferenceEnd reference_judge(Arena *a, const Reference *r, const ref_call *want,
-                             const ref_call *got, int inputs, int seconds, const char **said,
-                             const char **why) {
+bool reference_judge(Arena *a, const Reference *r, const ref_call *want, const ref_call *got,
+                     int inputs, int seconds, const char **said, const char **why) {
   Buf b = {0};
   Answer answer;
   uint32_t length = 0;
   *said = NULL;
   put_question(&b, want, inputs, REFEREE_JUDGE, "", 0, seconds, got);
-  const ReferenceEnd end = ask(a, r, DOUBLE, &b, sizeof length, seconds, &answer, why);
-  if (end != REFERENCE_FINE) return end;
+  if (!ask(a, r, DOUBLE, &b, sizeof length, seconds, &answer, why)) return false;
   take(&answer, &length, sizeof length);
   if (length > 0) *said = arena_strndup(a, answer.bytes + answer.at, length - 1);
   free(answer.bytes);
-  return REFERENCE_FINE;
+  return true;
 }
 
 /* ---- one for each path ------------------------------------------------------------------------ */
@@ -467,8 +404,8 @@ static void ask_about(Arena *a, Reference *r) {
   Buf b = {0};
   Answer answer;
   uint32_t has = 0;
-  put_question(&b, &(ref_call){.kernel = ""}, 0, REFEREE_ABOUT, "", 0, COMPILE_SECONDS, NULL);
-  if (ask(a, r, DOUBLE, &b, sizeof has, COMPILE_SECONDS, &answer, &r->why) == REFERENCE_FINE) {
+  put_question(&b, &(ref_call){.kernel = ""}, 0, REFEREE_ABOUT, "", 0, ABOUT_SECONDS, NULL);
+  if (ask(a, r, DOUBLE, &b, sizeof has, ABOUT_SECONDS, &answer, &r->why)) {
     take(&answer, &has, sizeof has);
     free(answer.bytes);
     r->usable = (has & REFEREE_HAS_REFERENCE) != 0;
@@ -484,6 +421,7 @@ const Reference *reference_of(References *refs, const Kernel *k) {
     if (strcmp(kept->reference.path, path) == 0) return &kept->reference;
   Kept *kept = arena_alloc(refs->arena, sizeof *kept);
   kept->programs.references = refs;
+  kept->programs.arena = arena_new();
   pthread_mutex_init(&kept->programs.lock, NULL);
   kept->reference.path = path;
   kept->reference.programs = &kept->programs;

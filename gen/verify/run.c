@@ -8,6 +8,7 @@
 
 #include "device.h"
 #include "simt_check.h"
+#include "verify/data.h"
 #include "verify/element.h"
 #include "verify/verify.h"
 
@@ -254,20 +255,18 @@ static void run_case(VerifyWorker *w, int number) {
   const kg_instance instance = case_instance(k, c, job->types);
   const char *why = NULL, *at = case_text(a, k, job->number);
   const TrialData *d = trial_data_as(a, k, &instance, c, job->reference, c->seed ? c->seed : 1,
-                                     (TrialWish){.spread = job->stage == VERIFY_RUN}, NULL, &why);
+                                     (TrialWish){.spread = job->stage == VERIFY_RUN}, &why);
   Ran ran[MAX_TOOLS];
   int count = 0;
   if (d != NULL) verify_inputs_seen(v, job->kernel, d);
   if (d == NULL)
     verify_found(v, job->stage, number, k, NULL, (VerifyPlace){NULL, NULL, NULL, at}, "%s", why);
   for (int i = 0; d != NULL && i < v->tool_count; i++) {
-    const VerifyTool *t = &v->tools[i];
-    if (t->stage != job->stage || t->why != NULL) continue;
     int port;
-    const Port *p = kernel_port(k, t->backend, &port);
-    VerifyRow *row = p == NULL ? NULL : verify_row(v, job->kernel, port, &instance);
-    if (row == NULL || (p->waves & (1u << (t->wave == 64))) == 0) continue;
-    ran[count] = (Ran){i, row, trial_run(a, d, t->device, 1)};
+    if (verify_port(v, i, job->stage, k, &port) == NULL) continue;
+    VerifyRow *row = verify_row(v, job->kernel, port, &instance);
+    if (row == NULL) continue;
+    ran[count] = (Ran){i, row, trial_run(a, d, v->tools[i].device, 1)};
     judge_run(v, number, job, &ran[count++], at);
   }
   if (job->stage == VERIFY_RUN && d != NULL) judge_bits(v, a, number, job, d, ran, count, at);

@@ -2,20 +2,11 @@
 #include "verify/shipped.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "child.h"
+#include "verify/host_cc.h"
 #include "verify/verify.h"
-
-enum { COMPILE_SECONDS = 600 /* on any machine */ };
-
-/* In order: whichever is there first. */
-static const char *const compilers[] = {"cc", "gcc", "clang", "clang-19"};
-enum { COMPILERS = sizeof compilers / sizeof compilers[0] };
 
 /* runtime/kg.h and what it includes, by embed.c */
 extern const char kg_embedded_kg_h[], kg_embedded_dtype_def[], kg_embedded_op_def[];
@@ -75,34 +66,16 @@ static const char *launchers(Arena *a, const Spec *spec) {
 
 static const char object_name[] = "shipped.so";
 
-static bool put_file(Arena *a, const char *folder, const char *name, const char *text) {
-  FILE *file = fopen(arena_printf(a, "%s/%s", folder, name), "w");
-  const bool put = file != NULL && fputs(text, file) >= 0;
-  return (file == NULL || fclose(file) == 0) && put;
-}
-
-/* Runs one compiler in the folder, so that its words name no folder of ours.  False: it is not
-** there. */
-static bool compile_with(const char *compiler, const char *folder, kg_child_outcome *of) {
-  const char *const argv[] = {compiler,    "-std=c11", "-O0",         "-w", "-fPIC",
-                              "-shared",   "-I",       ".",           "-o", object_name,
-                              "kernels.c", "texts.c",  "launchers.c", NULL};
-  const kg_child_program program = {.path = compiler, .folder = folder, .argv = argv};
-  kg_child_run(&program, NULL, 0, (kg_child_limits){.seconds = COMPILE_SECONDS}, of);
-  return of->ending != KG_CHILD_NOT_RUN || of->code != ENOENT;
-}
-
-/* True: the object is there to be loaded. */
+/* True: the object is there to be loaded.  It runs in the folder, so that its words name no folder of
+** ours. */
 static bool compile(Arena *a, Shipped *s, const char *folder) {
+  static const char *const words[] = {"-std=c11", "-O0",         "-w", "-fPIC",     "-shared",
+                                      "-I",       ".",           "-o", object_name, "kernels.c",
+                                      "texts.c",  "launchers.c", NULL};
   kg_child_outcome of;
-  bool found = false;
-  for (int i = 0; i < COMPILERS && !found; i++) {
-    s->compiler = compilers[i];
-    found = compile_with(compilers[i], folder, &of);
-    if (!found) kg_child_outcome_free(&of);
-  }
-  if (!found) {
-    s->why = "no C compiler was found (cc, gcc, clang) to compile kernels.c with";
+  s->compiler = host_cc(words, false, folder, &of);
+  if (s->compiler == NULL) {
+    s->why = NO_HOST_CC " to compile kernels.c with";
     return false;
   }
   const bool compiled = of.ending == KG_CHILD_EXITED && of.code == 0;
@@ -158,15 +131,7 @@ static void look(ShippedReport *to, const void *data) {
 Shipped shipped_check(Arena *a, const Library *l, const char *header, const char *tables,
                       unsigned seconds) {
   Shipped s = {0};
-  const char *tmp = getenv("TMPDIR");
-  char *folder = arena_printf(a, "%s/kgen-shipped-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-  if (mkdtemp(folder) == NULL) {
-    s.why = arena_printf(a, "no temporary folder %s: %s", folder, strerror(errno));
-    return s;
-  }
-  const struct {
-    const char *name, *text;
-  } files[] = {
+  const HostFile files[] = {
       {"kg.h", kg_embedded_kg_h},
       {"model/dtype.def", kg_embedded_dtype_def},
       {"model/op.def", kg_embedded_op_def},
@@ -176,19 +141,11 @@ Shipped shipped_check(Arena *a, const Library *l, const char *header, const char
       {"launchers.c", launchers(a, l->spec)},
   };
   enum { FILES = sizeof files / sizeof *files };
-  const char *model = arena_printf(a, "%s/model", folder),
-             *object = arena_printf(a, "%s/%s", folder, object_name);
-  bool ready = mkdir(model, 0700) == 0;
-  for (int i = 0; ready && i < FILES; i++)
-    ready = put_file(a, folder, files[i].name, files[i].text);
-  if (!ready)
-    s.why = arena_printf(a, "%s cannot be written: %s", folder, strerror(errno));
-  else if (compile(a, &s, folder))
-    s.why = shipped_child(a, &s, look, &(Look){l, object}, seconds);
-  for (int i = 0; i < FILES; i++) unlink(arena_printf(a, "%s/%s", folder, files[i].name));
-  unlink(object);
-  rmdir(model);
-  rmdir(folder);
+  const char *folder = host_folder(a, "shipped", files, FILES, &s.why);
+  if (folder == NULL) return s;
+  const char *object = arena_printf(a, "%s/%s", folder, object_name);
+  if (compile(a, &s, folder)) s.why = shipped_child(a, &s, look, &(Look){l, object}, seconds);
+  host_folder_remove(a, folder, files, FILES, object_name);
   return s;
 }
 

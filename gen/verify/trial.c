@@ -27,6 +27,11 @@ kg_instance case_instance(const Kernel *k, const Case *c, const kg_dtype *types)
   return i;
 }
 
+void case_values(const kg_instance *i, const Case *c, int64_t *values) {
+  memcpy(values, c->values, sizeof c->values);
+  for (int n = 0; n < i->kernel->const_count; n++) values[i->kernel->dim_count + n] = i->consts[n];
+}
+
 int64_t case_elements(const Kernel *k, const int64_t *values) {
   int64_t sum = 0;
   for (int i = 0; i < k->arg_count; i++) {
@@ -160,22 +165,35 @@ static bool names_scalar(const Kernel *k, const kg_expr *e) {
   return false;
 }
 
-const char *requirement_broken(Arena *a, const Kernel *k, const int64_t *values, bool scalars) {
+/* The first one that is broken; *computed: it has a value.  NULL: all hold. */
+static const kg_expr *first_broken(const Kernel *k, const int64_t *values, bool scalars,
+                                   bool *computed) {
   for (int i = 0; i < k->require_count; i++) {
     const kg_expr *e = &k->require[i];
     int64_t holds = 0;
     if (!scalars && names_scalar(k, e)) continue;
-    const bool computed = expr_eval(e, values, &holds);
-    if (computed && holds) continue;
-    Buf named = {0};
-    put_named(&named, k, e, values);
-    const char *why =
-        arena_printf(a, "it requires %s, which %s (%s)", e->text,
-                     computed ? "does not hold" : "cannot be computed", named.s ? named.s : "");
-    buf_free(&named);
-    return why;
+    *computed = expr_eval(e, values, &holds);
+    if (!*computed || !holds) return e;
   }
   return NULL;
+}
+
+bool requirements_hold(const Kernel *k, const int64_t *values, bool scalars) {
+  bool computed;
+  return first_broken(k, values, scalars, &computed) == NULL;
+}
+
+const char *requirement_broken(Arena *a, const Kernel *k, const int64_t *values, bool scalars) {
+  bool computed;
+  const kg_expr *e = first_broken(k, values, scalars, &computed);
+  if (e == NULL) return NULL;
+  Buf named = {0};
+  put_named(&named, k, e, values);
+  const char *why =
+      arena_printf(a, "it requires %s, which %s (%s)", e->text,
+                   computed ? "does not hold" : "cannot be computed", named.s ? named.s : "");
+  buf_free(&named);
+  return why;
 }
 
 /* "weight has shape (D)": what could not be computed, in the user's terms. */
@@ -203,7 +221,7 @@ static bool tensor_set(Arena *a, TrialData *d, int arg, int64_t *budget, const c
   }
   *budget -= 16 * t->count;
   const size_t count = (size_t)t->count + 1; /* never empty */
-  if (element_is_float((kg_dtype)t->dtype))
+  if (dtype_is_float((kg_dtype)t->dtype))
     t->real = arena_alloc(a, count * sizeof *t->real);
   else
     t->whole = arena_alloc(a, count * sizeof *t->whole);
@@ -237,88 +255,73 @@ static bool integers_fit(const ref_tensor *t) {
   return true;
 }
 
-/* Inputs that a fill has set stay its own; the others get their class again. */
-static void data_again(TrialData *d, const Case *c, uint64_t seed, const ref_tensor *before) {
-  for (int i = 0; i < d->kernel->input_count; i++) {
-    ref_tensor *t = &d->want.tensors[i];
-    if (t->real)
-      d->filled[i] = memcmp(t->real, before[i].real, (size_t)t->count * sizeof *t->real) != 0;
-    else
-      d->filled[i] = memcmp(t->whole, before[i].whole, (size_t)t->count * sizeof *t->whole) != 0;
-    if (!d->filled[i])
-      data_fill(d->kernel, i, c->data[i], trial_hash(seed ^ trial_hash((uint64_t)i + 1)), d->values,
-                t);
-  }
+static void input_fill(TrialData *d, int arg, InputData data, uint64_t seed) {
+  data_fill(d->kernel, arg, data, trial_hash(seed ^ trial_hash((uint64_t)arg + 1)), d->values,
+            &d->want.tensors[arg]);
 }
 
-/* The inputs as the fill finds them: plain. */
-static ref_tensor *data_plain(Arena *a, TrialData *d, uint64_t seed) {
-  const Kernel *k = d->kernel;
-  ref_tensor *before = arena_alloc(a, MAX_ARGS * sizeof *before);
-  for (int i = 0; i < k->input_count; i++) {
-    ref_tensor *t = &d->want.tensors[i];
-    const size_t bytes = (size_t)t->count * 8;
-    data_fill(k, i, (InputData){0}, trial_hash(seed ^ trial_hash((uint64_t)i + 1)), d->values, t);
-    before[i] = *t;
-    void *copy = arena_alloc(a, bytes + 1);
-    memcpy(copy, t->real ? (void *)t->real : t->whole, bytes);
-    if (t->real)
-      before[i].real = copy;
-    else
-      before[i].whole = copy;
+static void *elements_of(const ref_tensor *t) { return t->real ? (void *)t->real : t->whole; }
+
+/* The reference's fill over plain inputs.  What it has set is its own: set[] says which inputs. */
+static bool inputs_filled(Arena *a, TrialData *d, const Case *c, uint64_t seed, int seconds,
+                          bool *set, const char **why) {
+  const int inputs = d->kernel->input_count;
+  void *before[MAX_ARGS];
+  for (int i = 0; i < inputs; i++) {
+    const size_t bytes = (size_t)d->want.tensors[i].count * 8;
+    input_fill(d, i, (InputData){0}, seed);
+    before[i] = arena_alloc(a, bytes + 1);
+    memcpy(before[i], elements_of(&d->want.tensors[i]), bytes);
   }
-  return before;
+  if (!reference_fill(a, d->reference, &d->want, inputs, c->fill ? c->fill : "", seed, seconds,
+                      why))
+    return false;
+  for (int i = 0; i < inputs; i++) {
+    const ref_tensor *t = &d->want.tensors[i];
+    set[i] = memcmp(elements_of(t), before[i], (size_t)t->count * 8) != 0;
+  }
+  return true;
 }
 
-static TrialEnd data_set(Arena *a, TrialData *d, const Case *c, uint64_t seed, TrialWish wish,
-                         const char **why) {
+static bool inputs_set(Arena *a, TrialData *d, const Case *c, uint64_t seed, TrialWish wish,
+                       const char **why) {
   const Kernel *k = d->kernel;
-  const Reference *r = d->reference;
   int64_t budget = data_limit;
+  bool set[MAX_ARGS] = {false};
   *why = requirement_broken(a, k, d->values, false); /* a fill may still set scalars */
-  if (*why != NULL) return TRIAL_REFUSED;
+  if (*why != NULL) return false;
   for (int i = 0; i < k->arg_count; i++)
-    if (!tensor_set(a, d, i, &budget, why)) return TRIAL_REFUSED;
-  ref_tensor *before = data_plain(a, d, seed);
-  const char *how = c->fill ? c->fill : "";
-  if (r->has_fill) {
-    const ReferenceEnd end =
-        reference_fill(a, r, &d->want, k->input_count, how, seed, wish.seconds, why);
-    if (end != REFERENCE_FINE) return end == REFERENCE_FAULTED ? TRIAL_UNKNOWN : TRIAL_BROKEN;
-  }
+    if (!tensor_set(a, d, i, &budget, why)) return false;
+  if (d->reference->has_fill && !inputs_filled(a, d, c, seed, wish.seconds, set, why)) return false;
   scalars_take(d);
-  data_again(d, c, seed, before);
   *why = requirement_broken(a, k, d->values, true);
-  if (*why != NULL) return TRIAL_REFUSED;
+  if (*why != NULL) return false;
   for (int i = 0; i < k->input_count; i++) {
+    if (!set[i]) input_fill(d, i, c->data[i], seed);
     input_round(a, d, i);
     d->brimful = d->brimful || (c->data[i].is == DATA_LARGEST &&
                                 dtype_largest((kg_dtype)d->want.tensors[i].dtype) > 1e38);
     d->extreme = d->extreme || data_facts[c->data[i].is].extreme;
   }
-  return TRIAL_FINE;
+  return true;
 }
 
-static TrialEnd outputs_set(Arena *a, TrialData *d, TrialWish wish, const char **why) {
+static bool outputs_set(Arena *a, TrialData *d, TrialWish wish, const char **why) {
   const Kernel *k = d->kernel;
-  const ReferenceEnd end =
-      reference_compute(a, d->reference, &d->want, k->input_count, wish.seconds, why);
-  if (end != REFERENCE_FINE) return end == REFERENCE_FAULTED ? TRIAL_UNKNOWN : TRIAL_BROKEN;
+  if (!reference_compute(a, d->reference, &d->want, k->input_count, wish.seconds, why))
+    return false;
   if (wish.spread && !d->reference->has_judge)
     if (!reference_spread(a, d->reference, &d->want, k->input_count, wish.seconds, d->directions))
       d->directions[0] = NULL;
   for (int i = k->input_count; i < k->arg_count; i++)
     d->unfit = d->unfit || !integers_fit(&d->want.tensors[i]);
-  return TRIAL_FINE;
+  return true;
 }
 
 TrialData *trial_data_as(Arena *a, const Kernel *k, const kg_instance *instance, const Case *c,
-                         const Reference *reference, uint64_t seed, TrialWish wish, TrialEnd *end,
+                         const Reference *reference, uint64_t seed, TrialWish wish,
                          const char **why) {
-  TrialEnd unused;
-  if (!end) end = &unused;
   if (wish.seconds == 0) wish.seconds = REFERENCE_SECONDS;
-  *end = TRIAL_BROKEN;
   if (!reference->usable) {
     *why = arena_printf(a, "no reference result: %s", reference->why);
     return NULL;
@@ -332,14 +335,13 @@ TrialData *trial_data_as(Arena *a, const Kernel *k, const kg_instance *instance,
   d->want.tensor_count = k->arg_count;
   d->want.tensors = arena_alloc(a, MAX_ARGS * sizeof *d->want.tensors);
   values_set(a, d, c);
-  *end = data_set(a, d, c, seed, wish, why);
-  if (*end == TRIAL_FINE && !wish.inputs_only) *end = outputs_set(a, d, wish, why);
-  return *end == TRIAL_FINE ? d : NULL;
+  if (!inputs_set(a, d, c, seed, wish, why)) return NULL;
+  return wish.inputs_only || outputs_set(a, d, wish, why) ? d : NULL;
 }
 
 TrialData *trial_data(Arena *a, const Kernel *k, const kg_instance *instance, const Case *c,
                       const Reference *reference, uint64_t seed, const char **why) {
-  return trial_data_as(a, k, instance, c, reference, seed, (TrialWish){0}, NULL, why);
+  return trial_data_as(a, k, instance, c, reference, seed, (TrialWish){0}, why);
 }
 
 /* ---- runs ----------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #define TRIAL_H
 
 #include "kg.h"
+#include "language/referee.h"
 #include "reference.h"
 #include "spec/spec.h"
 
@@ -29,26 +30,20 @@ void references_close(References *r);
 ** usable.  One thread at a time; what it gives may be asked by many. */
 const Reference *reference_of(References *r, const Kernel *k);
 
-typedef enum ReferenceEnd {
-  REFERENCE_FINE,
-  REFERENCE_FAULTED, /* it died, did not end, or says that it cannot; *why names the line */
-  REFERENCE_MISSING  /* it could not be run */
-} ReferenceEnd;
-
 /* The questions.  inputs: how many of the tensors are; seconds: of processor time.
 ** reference_fill sets the values and the inputs, reference_compute the outputs and what is left open
-** in them, reference_judge *said, NULL where it finds nothing wrong. */
-ReferenceEnd reference_fill(Arena *a, const Reference *r, ref_call *c, int inputs, const char *how,
-                            uint64_t seed, int seconds, const char **why);
-ReferenceEnd reference_compute(Arena *a, const Reference *r, ref_call *c, int inputs, int seconds,
-                               const char **why);
-ReferenceEnd reference_judge(Arena *a, const Reference *r, const ref_call *want,
-                             const ref_call *got, int inputs, int seconds, const char **said,
-                             const char **why);
+** in them, reference_judge *said, NULL where it finds nothing wrong.  False: it died (*why names the
+** line), did not end, says that it cannot, or could not be run. */
+bool reference_fill(Arena *a, const Reference *r, ref_call *c, int inputs, const char *how,
+                    uint64_t seed, int seconds, const char **why);
+bool reference_compute(Arena *a, const Reference *r, ref_call *c, int inputs, int seconds,
+                       const char **why);
+bool reference_judge(Arena *a, const Reference *r, const ref_call *want, const ref_call *got,
+                     int inputs, int seconds, const char **said, const char **why);
 
 /* The outputs as single precision has them, rounded to nearest, up and down, and with inputs next
 ** to these: by direction, then by tensor.  False: the reference does not compile so, or faults. */
-enum { DIRECTIONS = 3, NUDGES = 2, SINGLES = DIRECTIONS + NUDGES };
+enum { DIRECTIONS = REFEREE_DIRECTIONS, SINGLES = DIRECTIONS + REFEREE_NUDGES };
 bool reference_spread(Arena *a, const Reference *r, const ref_call *c, int inputs, int seconds,
                       ref_tensor **directions);
 
@@ -61,7 +56,6 @@ typedef struct TrialData {
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS]; /* by variable */
   ref_call want;                   /* inputs as rounded, outputs as the reference has them */
   ref_tensor *directions[SINGLES]; /* of reference_spread; NULL: not known */
-  bool filled[MAX_ARGS];           /* inputs that the reference's fill has set */
   bool brimful;                    /* it has the largest f32: any sum of them overflows */
   bool made;                       /* of a case that verify made: see TrialWish */
   bool unfit;                      /* integers are wanted that their dtype does not hold */
@@ -77,15 +71,16 @@ kg_instance case_instance(const Kernel *k, const Case *c, const kg_dtype *types)
 /* "rows = 3, D = 5, fill = "ties", data = { x = "nan" }, seed = 7": a case's values, as the
 ** specification has them. */
 void case_put(Buf *b, const Kernel *k, const Case *c);
-/* Elements of all tensors with these values, by variable; -1: a shape has none, or an absurd one. */
+/* Its values by variable, as an instance has the constants. */
+void case_values(const kg_instance *i, const Case *c, int64_t *values);
+/* Elements of all tensors with these values; -1: a shape has none, or an absurd one. */
 int64_t case_elements(const Kernel *k, const int64_t *values);
 
 /* The first requirement of the kernel, or range of a dim, that these values (by variable)
 ** break, with those it names; NULL: all hold.  Those on scalars are left out without `scalars`. */
 const char *requirement_broken(Arena *a, const Kernel *k, const int64_t *values, bool scalars);
-
-/* 64 bits that depend on all of x's. */
-uint64_t trial_hash(uint64_t x);
+/* None is broken: the same, for those who try many values and need no words. */
+bool requirements_hold(const Kernel *k, const int64_t *values, bool scalars);
 
 /* What is wanted of a trial's data. */
 typedef struct TrialWish {
@@ -95,19 +90,14 @@ typedef struct TrialWish {
   bool made;   /* where every bit must agree, what single precision gives is as good */
 } TrialWish;
 
-typedef enum TrialEnd {
-  TRIAL_FINE,
-  TRIAL_REFUSED, /* a requirement does not hold, a shape cannot be computed, 4 GiB do not hold it */
-  TRIAL_UNKNOWN, /* the reference faults on it */
-  TRIAL_BROKEN   /* there is no usable reference */
-} TrialEnd;
-
 /* Makes the inputs of a case (its data by name, standard normals where it names none, by counter and
 ** seed, then the reference's fill, each rounded to its dtype) and has the reference compute the
-** outputs.  NULL with *why and *end, which may be NULL, where that cannot be. */
+** outputs.  NULL with *why when there is no usable reference, it faults on the case, a requirement of
+** the kernel does not hold, a shape cannot be computed, or the data would not fit into 4 GiB. */
 TrialData *trial_data_as(Arena *a, const Kernel *k, const kg_instance *instance, const Case *c,
-                         const Reference *reference, uint64_t seed, TrialWish wish, TrialEnd *end,
+                         const Reference *reference, uint64_t seed, TrialWish wish,
                          const char **why);
+/* The same with nothing wished for. */
 TrialData *trial_data(Arena *a, const Kernel *k, const kg_instance *instance, const Case *c,
                       const Reference *reference, uint64_t seed, const char **why);
 

@@ -34,6 +34,14 @@ bool verify_usable(const Verify *v, int tool) {
   return t->why == NULL && v->stages[t->stage];
 }
 
+const Port *verify_port(const Verify *v, int tool, VerifyStage stage, const Kernel *k, int *port) {
+  const VerifyTool *t = &v->tools[tool];
+  if (t->stage != stage || !verify_usable(v, tool)) return NULL;
+  const Port *p = kernel_port(k, t->backend, port);
+  const bool runs = p != NULL && p->absent == NULL && (p->waves & (1u << (t->wave == 64))) != 0;
+  return runs ? p : NULL;
+}
+
 void verify_rows(Verify *v) {
   const Library *l = v->library;
   int room = 0;

@@ -123,11 +123,11 @@ struct Verify {
   int finding_count, finding_room;
   VerifyFinding *findings;
   int checks[VERIFY_STAGES], refusals;
-  int probes[VERIFY_STAGES], probes_dropped; /* made cases run; those that no reference computes */
-  References *references;                    /* of the stages that run */
-  unsigned char (*inputs)[MAX_ARGS];         /* by kernel: InputSeen of its inputs */
-  int stopped;                               /* the signal that ended the run; 0: none */
-  int left[VERIFY_STAGES];                   /* jobs that were not done when it came */
+  int probes[VERIFY_STAGES];         /* made cases run */
+  References *references;            /* of the stages that run */
+  unsigned char (*inputs)[MAX_ARGS]; /* by kernel: InputSeen of its inputs */
+  int stopped;                       /* the signal that ended the run; 0: none */
+  int left[VERIFY_STAGES];           /* jobs that were not done when it came */
 };
 
 /* ---- verify.c -------------------------------------------------------------------------------- */
@@ -142,6 +142,8 @@ bool verify_wants(const Verify *v, const char *tool);
 /* Adds a tool. */
 VerifyTool *verify_tool(Verify *v, VerifyStage stage, const char *name, const char *backend);
 bool verify_usable(const Verify *v, int tool); /* it is there, and its stage is wanted */
+/* The kernel's port that this tool, usable and of that stage, runs; NULL: it runs none. */
+const Port *verify_port(const Verify *v, int tool, VerifyStage stage, const Kernel *k, int *port);
 /* The row of an instance; NULL: the port is absent. */
 VerifyRow *verify_row(Verify *v, int kernel, int port, const kg_instance *instance);
 
@@ -224,6 +226,7 @@ void verify_interrupt_open(Verify *v);
 void verify_interrupt_close(Verify *v);
 void verify_interrupt_end(const Verify *v);
 bool verify_stopped(const Verify *v); /* under the lock */
+bool verify_goes_on(Verify *v);       /* it is not: takes the lock */
 void verify_remove_folder(const Verify *v);
 
 /* ---- report.c ------------------------------------------------------------------------- */

@@ -172,6 +172,18 @@ static void note(kg_simt_pair *pair, kg_simt_class class_, const void *first, co
   if (pair) *pair = (kg_simt_pair){(int)class_, first, second, finding};
 }
 
+/* A sentence, as far as its first witness: what that does comes next. */
+static Text begun(const kg_simt_check *check, kg_simt_finding *finding) {
+  Text text = {finding->sentence, sizeof finding->sentence};
+  put_head(&text, check);
+  put(&text, ", ");
+  put_group(&text, finding->witness[0].group);
+  put(&text, ": ");
+  put_witness(&text, &finding->witness[0]);
+  put(&text, " ");
+  return text;
+}
+
 /* ---- the findings ---------------------------------------------------------------------------- */
 
 void kg_simt_found_race(kg_simt_check *check, const kg_simt_object *object, size_t offset,
@@ -182,13 +194,8 @@ void kg_simt_found_race(kg_simt_check *check, const kg_simt_object *object, size
   kg_simt_finding finding = {.class_ = KG_FOUND_RACE, .witness_count = 2};
   finding.witness[0] = witness_of(check, actor);
   finding.witness[1] = witness_of(check, other);
-  Text text = {finding.sentence, sizeof finding.sentence};
-  put_head(&text, check);
-  put(&text, ", ");
-  put_group(&text, finding.witness[0].group);
-  put(&text, ": ");
-  put_witness(&text, &finding.witness[0]);
-  put(&text, " %s ", does);
+  Text text = begun(check, &finding);
+  put(&text, "%s ", does);
   put_element(&text, object, (int64_t)offset, bytes);
   put_place(&text, &finding.witness[0]);
   put(&text, " while ");
@@ -250,13 +257,8 @@ void kg_simt_found_access(kg_simt_check *check, kg_simt_class class_, const kg_s
   if (known_pair(check, class_, actor->site, NULL, &pair)) return;
   kg_simt_finding finding = {.class_ = class_, .witness_count = 1};
   finding.witness[0] = witness_of(check, actor);
-  Text text = {finding.sentence, sizeof finding.sentence};
-  put_head(&text, check);
-  put(&text, ", ");
-  put_group(&text, finding.witness[0].group);
-  put(&text, ": ");
-  put_witness(&text, &finding.witness[0]);
-  put(&text, " %s ", writes ? "writes" : "reads");
+  Text text = begun(check, &finding);
+  put(&text, "%s ", writes ? "writes" : "reads");
   if (object)
     put_element(&text, object, offset, bytes);
   else
@@ -360,13 +362,7 @@ bool kg_simt_found_operation(kg_simt_check *check, const kg_simt_operation *oper
   if (known_pair(check, class_, actor->site, NULL, &pair)) return goes_on;
   kg_simt_finding finding = {.class_ = class_, .witness_count = 1};
   finding.witness[0] = witness_of(check, actor);
-  Text text = {finding.sentence, sizeof finding.sentence};
-  put_head(&text, check);
-  put(&text, ", ");
-  put_group(&text, finding.witness[0].group);
-  put(&text, ": ");
-  put_witness(&text, &finding.witness[0]);
-  put(&text, " ");
+  Text text = begun(check, &finding);
   put_operation(&text, operation);
   put_place(&text, &finding.witness[0]);
   put_why(&text, operation);

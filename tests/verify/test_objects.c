@@ -20,9 +20,7 @@
 
 #include "child.h"
 #include "verify/objects.h"
-
-static Arena *a;
-static char home[4096], kgen[4096], root[] = "/tmp/kgen-test-objects-XXXXXX";
+#include "verify_fixture.h"
 
 /* ---- listings -------------------------------------------------------------------------------- */
 
@@ -69,8 +67,8 @@ static void what_a_word_or_a_sequence_explains_is_no_fault(void **state) {
   for (size_t i = 0; i < sizeof listings / sizeof *listings; i++) {
     assert_string_equal(faults_of(listings[i].text, listings[i].listing, 0xf0, 0), "");
     if (listings[i].fault == NULL) continue;
-    const char *said = faults_of("y = a + b; // fmaf __expf tanhf", listings[i].listing, 0xf0, 0);
-    if (strstr(said, listings[i].fault) == NULL) fail_msg("%s: %s", listings[i].listing, said);
+    const char *told = faults_of("y = a + b; // fmaf __expf tanhf", listings[i].listing, 0xf0, 0);
+    if (strstr(told, listings[i].fault) == NULL) fail_msg("%s: %s", listings[i].listing, told);
   }
 }
 
@@ -104,8 +102,8 @@ static void what_no_word_explains_is_a_fault_in_every_text(void **state) {
   (void)state;
   static const char text[] = "fmaf(a, b, c) + a / b + sqrtf(x) + __expf(x) + f16(a * b)";
   for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
-    const char *said = faults_of(text, never[i].listing, 0xf0, 0);
-    if (strstr(said, never[i].fault) == NULL) fail_msg("%s: %s", never[i].listing, said);
+    const char *told = faults_of(text, never[i].listing, 0xf0, 0);
+    if (strstr(told, never[i].fault) == NULL) fail_msg("%s: %s", never[i].listing, told);
   }
 }
 
@@ -150,47 +148,12 @@ static void the_mode_and_the_scratch_of_a_launch_are_judged(void **state) {
 
 /* ---- runs of kgen ---------------------------------------------------------------------------- */
 
-static const char *said, *folder;
-
-static int shell(const char *format, ...) {
-  va_list args;
-  char command[8192];
-  va_start(args, format);
-  vsnprintf(command, sizeof command, format, args);
-  va_end(args);
-  FILE *p = popen(command, "r");
-  assert_non_null(p);
-  Buf b = {0};
-  char part[4096];
-  for (size_t n; (n = fread(part, 1, sizeof part, p)) > 0;) buf_put(&b, part, n);
-  const int status = pclose(p);
-  said = arena_strndup(a, b.s ? b.s : "", b.len);
-  buf_free(&b);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-/* A copy of tests/verify with templates of its own. */
-static int copy_made(void **state) {
-  static int count;
-  (void)state;
-  folder = arena_printf(a, "%s/%d", root, count++);
-  return shell("cp -r %s/tests/verify %s && cp -r %s/templates %s/own", home, folder, home, folder);
+static int copy_with_templates(void **state) {
+  return copy_made(state) != 0 ? -1 : templates_copied();
 }
 
 static int verify(const char *options) {
   return shell("cd %s && %s verify -t own %s 2>&1", folder, kgen, options);
-}
-
-static void edit(const char *name, const char *from, const char *to) {
-  size_t len;
-  const char *why = NULL, *path = arena_printf(a, "%s/%s", folder, name);
-  const char *text = file_read(a, path, &len, &why);
-  const char *at = text == NULL ? NULL : strstr(text, from);
-  if (at == NULL) fail_msg("no \"%s\" in %s", from, path);
-  FILE *f = fopen(path, "w");
-  assert_non_null(f);
-  fprintf(f, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-  assert_int_equal(fclose(f), 0);
 }
 
 static void assert_said(const char *words) {
@@ -375,27 +338,7 @@ static void a_run_that_is_stopped_says_what_it_has_and_leaves_no_folder(void **s
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static int set_up(void **state) {
-  (void)state;
-  const char *given = getenv("KGEN");
-  a = arena_new();
-  if (getcwd(home, sizeof home) == NULL || mkdtemp(root) == NULL) return -1;
-  if (given != NULL && given[0] == '/')
-    snprintf(kgen, sizeof kgen, "%s", given);
-  else
-    snprintf(kgen, sizeof kgen, "%.2000s/%.1000s", home,
-             given != NULL && *given ? given : ".build/kgen");
-  return access(kgen, X_OK);
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const int status = shell("rm -rf %s", root);
-  arena_free(a);
-  return status;
-}
-
-#define test(function) cmocka_unit_test_setup(function, copy_made)
+#define test(function) cmocka_unit_test_setup(function, copy_with_templates)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -410,5 +353,5 @@ int main(void) {
       test(what_was_not_tried_stands_in_the_last_line),
       test(a_run_that_is_stopped_says_what_it_has_and_leaves_no_folder),
   };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -59,7 +59,7 @@ static int unmake(void **state) {
 
 /* Wants 1, 2 ... 6 and got just that, within these tolerances. */
 static void wants(Made *m, kg_dtype dtype, double rms, double max) {
-  const bool real = element_is_float(dtype);
+  const bool real = dtype_is_float(dtype);
   m->data.want.tensors[0] = (ref_tensor){.name = "y",
                                          .dtype = (ref_dtype)dtype,
                                          .rank = 2,
@@ -192,7 +192,7 @@ static void an_element_nobody_wrote_is_found_in_every_dtype(void **state) {
     assert_string_equal(compared(m)->why,
                         "2 of 6 elements were never written, the first is [1, 1]");
     m->real[4] = m->real[5] = NAN; /* not even where a NaN is wanted */
-    if (element_is_float((kg_dtype)dtype)) assert_false(compared(m)->right);
+    if (dtype_is_float((kg_dtype)dtype)) assert_false(compared(m)->right);
   }
 }
 
@@ -334,7 +334,7 @@ static void every_pattern_of_a_dtype_survives_the_way_out_and_back(void **state)
       unsigned char memory[24] = {0};
       element_put_bits((kg_dtype)dtype, memory, 1, bits);
       assert_int_equal(element_bits((kg_dtype)dtype, memory, 1), bits);
-      if (!element_is_float((kg_dtype)dtype))
+      if (!dtype_is_float((kg_dtype)dtype))
         assert_int_equal(
             element_bits_of_whole((kg_dtype)dtype, element_whole((kg_dtype)dtype, bits)), bits);
       else if (!isnan(element_real((kg_dtype)dtype, bits)))

@@ -13,20 +13,14 @@
 #include <cmocka.h>
 
 #include "passes.h"
-
-static char root[] = "/tmp/kgen-verify-XXXXXX";
-static char kgen[4096], home[2048];
-static Arena *a;
-static const char *folder; /* the test's copy */
+#include "verify_fixture.h"
 
 static const char body[] = "row_sum.kc";
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-static const char *said; /* what the last command printed, without what differs by machine */
-
 /* Neither the time nor what is not here. */
-static char *without_time(char *text) {
+static void leave_out_time(char *text) {
   char *missing = strstr(text, "; not tried: ");
   if (missing != NULL) memmove(missing, strchr(missing, '\n'), strlen(strchr(missing, '\n')) + 1);
   char *at = NULL;
@@ -34,39 +28,23 @@ static char *without_time(char *text) {
     if (s[4] >= '0' && s[4] <= '9') at = s;
   char *end = at == NULL ? NULL : strstr(at, " s: ");
   if (end != NULL) memmove(at, end + 2, strlen(end + 2) + 1);
-  return text;
 }
 
 /* ", 297 runs of made cases" is left out: how many there are is not what these tests are of. */
-static char *without_made(char *text) {
+static void leave_out_made(char *text) {
   char *end = strstr(text, " runs of made cases"), *at = end;
   while (at != NULL && at > text && *at != ',') at--;
   if (end != NULL) end += strlen(" runs of made cases"), memmove(at, end, strlen(end) + 1);
-  return text;
-}
-
-static int shell(const char *format, ...) {
-  va_list args;
-  char command[8192];
-  va_start(args, format);
-  vsnprintf(command, sizeof command, format, args);
-  va_end(args);
-  FILE *p = popen(command, "r");
-  assert_non_null(p);
-  Buf b = {0};
-  char part[4096];
-  for (size_t n; (n = fread(part, 1, sizeof part, p)) > 0;) buf_put(&b, part, n);
-  const int status = pclose(p);
-  said = without_made(without_time(arena_strndup(a, b.s ? b.s : "", b.len)));
-  buf_free(&b);
-  assert_true(WIFEXITED(status));
-  return WEXITSTATUS(status);
 }
 
 /* No hipRTC but the system's is asked: texts must not depend on the roots that are here. */
 static int verify(const char *options) {
-  return shell("cd %s && KGEN_TEMPLATES=${T:-%s/templates} KGEN_ROCM=/nowhere %s verify %s 2>&1",
-               folder, home, kgen, options);
+  const int status =
+      shell("cd %s && KGEN_TEMPLATES=${T:-%s/templates} KGEN_ROCM=/nowhere %s verify %s 2>&1",
+            folder, home, kgen, options);
+  leave_out_time(said);
+  leave_out_made(said);
+  return status;
 }
 
 /* What stands after the list of tools: the rows and what follows, or the findings. */
@@ -100,34 +78,13 @@ static void edit_version(void) {
 
 /* ---- the copy and its faults ---------------------------------------------------------------- */
 
-static char *get(const char *name) {
-  size_t len;
-  const char *why = NULL;
-  char *text = file_read(a, arena_printf(a, "%s/%s", folder, name), &len, &why);
-  if (text == NULL) fail_msg("%s: %s", name, why);
-  return text;
-}
-
-static void edit(const char *name, const char *from, const char *to) {
-  const char *text = get(name), *at = strstr(text, from);
-  if (at == NULL) fail_msg("no \"%s\" in %s", from, name);
-  FILE *f = fopen(arena_printf(a, "%s/%s", folder, name), "w");
-  assert_non_null(f);
-  fprintf(f, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-  assert_int_equal(fclose(f), 0);
-}
-
-static int copy_made(void **state) {
-  static int count;
-  (void)state;
-  folder = arena_printf(a, "%s/%d", root, count++);
+static int copy_without_templates(void **state) {
   unsetenv("T");
-  return shell("cp -r %s/tests/verify %s", home, folder);
+  return copy_made(state);
 }
 
-/* The project's templates as the test's own, to be edited. */
 static void own_templates(void) {
-  assert_int_equal(shell("cp -r %s/templates %s/own", home, folder), 0);
+  assert_int_equal(templates_copied(), 0);
   setenv("T", "own", 1);
 }
 
@@ -563,7 +520,7 @@ static void what_no_case_shows_is_found_by_made_ones(void **state) {
       {"f32 all = 0;", "f32 all = D == 7 ? 1.0f : 0.0f;", "D = 7"},
   };
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-    copy_made(state);
+    copy_without_templates(state);
     edit(body, faults[i].from, faults[i].to);
     assert_int_equal(verify("--only run --with simt32"), 1);
     const char *line = made_case();
@@ -666,27 +623,7 @@ static void bad_usage_is_answered_with_what_is_right(void **state) {
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-static int set_up(void **state) {
-  (void)state;
-  const char *given = getenv("KGEN");
-  a = arena_new();
-  if (getcwd(home, sizeof home) == NULL || mkdtemp(root) == NULL) return -1;
-  if (given != NULL && given[0] == '/')
-    snprintf(kgen, sizeof kgen, "%s", given);
-  else
-    snprintf(kgen, sizeof kgen, "%.2000s/%.1000s", home,
-             given != NULL && *given ? given : ".build/kgen");
-  return access(kgen, X_OK);
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  const int status = shell("rm -rf %s", root);
-  arena_free(a);
-  return status;
-}
-
-#define test(function) cmocka_unit_test_setup(function, copy_made)
+#define test(function) cmocka_unit_test_setup(function, copy_without_templates)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -717,5 +654,5 @@ int main(void) {
       test(a_missing_barrier_is_found_by_the_sanitizer),
       test(bad_usage_is_answered_with_what_is_right),
   };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }
