@@ -88,7 +88,9 @@ static int64_t place_here(SpecRun *run) {
   return run->place_count - 1;
 }
 
-static int push_steps(lua_State *L, const kg_step *steps, int count, const char *word) {
+/* The value of an operator, or of a variable (KG_OP_VAR).  A number that is made outside an entry may
+** be for kernels that are not there: a helper's table.  A condition is not: it was meant to hold. */
+static int push_steps(lua_State *L, const kg_step *steps, int count, kg_op op) {
   SpecRun *run = spec_run(L);
   if (kg_expr_depth(steps, count) > KG_EXPR_DEPTH) {
     diag_add(run->d, spec_here(run), D_EXPR_DEEP, (int)KG_EXPR_DEPTH);
@@ -96,10 +98,11 @@ static int push_steps(lua_State *L, const kg_step *steps, int count, const char 
     return 1;
   }
   int made = -1;
-  if (word) {
+  const bool condition = kg_ops[op].kind == KG_COMPARISON || kg_ops[op].kind == KG_LOGIC;
+  if (op != KG_OP_VAR && (condition || run->entries_open > 0)) {
     spec_charge(run, sizeof *run->made);
     GROW(run->a, run->made, run->made_count, run->made_room);
-    run->made[made = run->made_count++] = (SpecMade){word, spec_here(run), false};
+    run->made[made = run->made_count++] = (SpecMade){kg_ops[op].word, spec_here(run), false};
   }
   Recorded *box = lua_newuserdatauv(L, sizeof *box, 0);
   *box = (Recorded){{NULL, count, steps}, made};
@@ -150,7 +153,7 @@ static int record(lua_State *L, kg_op op, const kg_expr *of, int n) {
     to += of[i].count;
     if (i == takes - 1 || (i >= takes && times > 1)) *to++ = step;
   }
-  return push_steps(L, steps, (int)count, kg_ops[op].word);
+  return push_steps(L, steps, (int)count, op);
 }
 
 /* What Lua does with two values: recorded where an operator is said by that sign, else refused, as
@@ -244,7 +247,7 @@ static int record_function(lua_State *L) {
     spec_push_poison(L);
     return 1;
   }
-  return n < f->takes ? push_steps(L, of[0].steps, of[0].count, f->word) : record(L, op, of, n);
+  return n < f->takes ? push_steps(L, of[0].steps, of[0].count, op) : record(L, op, of, n);
 }
 
 /* dim.D:ge(1): the method by its name. */
@@ -284,7 +287,7 @@ static int variable(lua_State *L) {
                      arena_strndup(run->a, name, len), spec_here(run)};
   kg_step *step = new_steps(run, 1);
   *step = (kg_step){KG_OP_VAR, run->variable_count++};
-  return push_steps(L, step, 1, NULL);
+  return push_steps(L, step, 1, KG_OP_VAR);
 }
 
 /* Upvalue: the word. */

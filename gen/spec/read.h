@@ -129,6 +129,7 @@ typedef struct SpecRun {
   SpecHead **heads;
   int variable_count, variable_room;
   SpecVariable *variables;
+  int entries_open; /* `kernel "name"` came, and its table did not */
   int made_count, made_room;
   SpecMade *made;
   int place_count, place_room;
@@ -144,6 +145,8 @@ typedef struct SpecRun {
 SpecRun *spec_run(lua_State *L);
 /* The line of the specification that is being run. */
 Place spec_here(SpecRun *run);
+/* The line of the file's own statements that led there: not a function's, but that of its call. */
+Place spec_entry_here(SpecRun *run);
 /* Ends the run, for the first reason there is. */
 void spec_stop(SpecRun *run, SpecStop why);
 bool spec_over(SpecRun *run, size_t more);    /* so many bytes more are too many */
@@ -183,8 +186,8 @@ typedef struct Where {
   int line;
   struct Where *first, *next;
 } Where;
-/* The table of `kernel "name" {` on this line; NULL when it is not written there in so many
-** words. */
+/* The table of `kernel "name" {` on this line, or of a function's call with that name and a table;
+** NULL when neither is written there. */
 const Where *spec_where(Arena *a, const SpecSource *source, int line, const char *name);
 const Where *where_key(const Where *table, const char *key); /* NULL in, NULL out */
 const Where *where_item(const Where *table, int index);

@@ -7,7 +7,9 @@
 
 SpecRun *spec_run(lua_State *L) { return *(SpecRun **)lua_getextraspace(L); }
 
-Place spec_here(SpecRun *run) {
+/* The innermost line of a specification that is being run; of a file's own statements, where `outside`
+** and one is among them. */
+static Place here(SpecRun *run, bool outside) {
   Place at = {run->file, 0, 0};
   lua_Debug ar;
   for (int level = 0; lua_getstack(run->L, level, &ar); level++) {
@@ -15,10 +17,17 @@ Place spec_here(SpecRun *run) {
     const int source =
         ar.source[0] == '=' ? atoi(ar.source + 1) : -1; /* chunks are named by number */
     if (ar.currentline < 1 || source < 0 || source >= run->source_count) continue;
-    return (Place){run->sources[source]->path, ar.currentline, 0};
+    const Place place = {run->sources[source]->path, ar.currentline, 0};
+    const bool own = strcmp(ar.what, "main") == 0;
+    if (own || !outside) return place;
+    if (at.line == 0) at = place;
   }
   return at;
 }
+
+Place spec_here(SpecRun *run) { return here(run, false); }
+
+Place spec_entry_here(SpecRun *run) { return here(run, true); }
 
 void spec_stop(SpecRun *run, SpecStop why) {
   if (run->stop != STOP_NOT) return;

@@ -70,7 +70,7 @@ static Where *read_table(LuaScan *s, int depth) {
   return first;
 }
 
-/* After the word `kernel`: whether the name and an opening brace follow. */
+/* After the word `kernel`, or a function's name: whether the name and an opening brace follow. */
 static bool read_head(LuaScan *s, const char *name, bool *named) {
   lua_scan(s);
   if (lua_is_sign(&s->tok, '(')) lua_scan(s);
@@ -86,10 +86,11 @@ const Where *spec_where(Arena *a, const SpecSource *source, int line, const char
       .a = a, .at = source->lines[line - 1], .end = source->text + source->len, .line = line};
   LuaScan found = {0};
   for (lua_scan(&s); s.tok.kind != LUA_END && s.tok.line == line; lua_scan(&s)) {
-    if (s.tok.kind != LUA_NAME || s.tok.len != 6 || strncmp(s.tok.s, "kernel", 6) != 0) continue;
+    if (s.tok.kind != LUA_NAME) continue;
+    const bool word = s.tok.len == 6 && strncmp(s.tok.s, "kernel", 6) == 0;
     LuaScan t = s;
     bool named;
-    if (read_head(&t, name, &named) && (named || !found.at)) found = t;
+    if (read_head(&t, name, &named) && (named || (word && !found.at))) found = t;
     if (named) break;
   }
   if (!found.at) return NULL;

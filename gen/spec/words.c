@@ -38,7 +38,7 @@ bool spec_is_absent_word(lua_State *L, int at) { return lua_tocfunction(L, at) =
 
 static int kernel(lua_State *L) {
   SpecRun *run = spec_run(L);
-  const Place at = spec_here(run);
+  const Place at = spec_entry_here(run);
   size_t len = 0;
   spec_one_value(L, "kernel", 1);
   const char *name = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
@@ -61,6 +61,7 @@ static int kernel(lua_State *L) {
     if (strcmp(run->sources[i]->path, at.file) == 0) head->source = run->sources[i];
   GROW(run->a, run->heads, run->head_count, run->head_room);
   run->heads[run->head_count++] = head;
+  run->entries_open++;
   SpecHead **box = lua_newuserdatauv(L, sizeof *box, 0);
   *box = head;
   luaL_setmetatable(L, HEAD);
@@ -78,6 +79,7 @@ static int kernel_call(lua_State *L) {
     return 0;
   }
   head->done = true;
+  run->entries_open--;
   if (lua_istable(L, 2))
     run->read->kernel(run, head, 2);
   else if (!spec_is_poison(L, 2))
