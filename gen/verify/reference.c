@@ -359,17 +359,21 @@ bool reference_compute(Arena *a, const Reference *r, ref_call *c, int inputs, in
 }
 
 bool reference_spread(Arena *a, const Reference *r, const ref_call *c, int inputs, int seconds,
-                      ref_tensor **directions) {
+                      Singles *singles) {
   Buf b = {0};
   Answer answer;
   const char *why;
-  put_question(&b, c, inputs, REFEREE_COMPUTE, "", 0, seconds, NULL);
-  const size_t bytes = SINGLES * bytes_of(c, inputs, c->tensor_count, 8);
+  const bool further = singles->count > 0;
+  const int count = further ? REFEREE_FURTHER : FIRST_SINGLES;
+  put_question(&b, c, inputs, further ? REFEREE_NUDGE : REFEREE_COMPUTE, "", 0, seconds, NULL);
+  const size_t bytes = (size_t)count * bytes_of(c, inputs, c->tensor_count, 8);
+  singles->all = further;
   if (!ask(a, r, SINGLE, &b, bytes, seconds, &answer, &why)) return false;
-  for (int d = 0; d < SINGLES; d++) {
-    directions[d] = arena_alloc(a, MAX_ARGS * sizeof **directions);
+  for (int n = 0; n < count; n++) {
+    ref_tensor *outputs = arena_alloc(a, MAX_ARGS * sizeof *outputs);
+    singles->outputs[singles->count++] = outputs;
     for (int i = inputs; i < c->tensor_count; i++) {
-      ref_tensor *t = &directions[d][i];
+      ref_tensor *t = &outputs[i];
       *t = c->tensors[i];
       void *elements = arena_alloc(a, (size_t)t->count * 8 + 1);
       if (t->real)

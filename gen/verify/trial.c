@@ -311,8 +311,7 @@ static bool outputs_set(Arena *a, TrialData *d, TrialWish wish, const char **why
   if (!reference_compute(a, d->reference, &d->want, k->input_count, wish.seconds, why))
     return false;
   if (wish.spread && !d->reference->has_judge)
-    if (!reference_spread(a, d->reference, &d->want, k->input_count, wish.seconds, d->directions))
-      d->directions[0] = NULL;
+    reference_spread(a, d->reference, &d->want, k->input_count, wish.seconds, d->singles);
   for (int i = k->input_count; i < k->arg_count; i++)
     d->unfit = d->unfit || !integers_fit(&d->want.tensors[i]);
   return true;
@@ -331,6 +330,7 @@ TrialData *trial_data_as(Arena *a, const Kernel *k, const kg_instance *instance,
   d->instance = *instance;
   d->reference = reference;
   d->made = wish.made;
+  d->singles = arena_alloc(a, sizeof *d->singles);
   d->want.kernel = k->name;
   d->want.tensor_count = k->arg_count;
   d->want.tensors = arena_alloc(a, MAX_ARGS * sizeof *d->want.tensors);

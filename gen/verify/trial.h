@@ -41,11 +41,23 @@ bool reference_compute(Arena *a, const Reference *r, ref_call *c, int inputs, in
 bool reference_judge(Arena *a, const Reference *r, const ref_call *want, const ref_call *got,
                      int inputs, int seconds, const char **said, const char **why);
 
-/* The outputs as single precision has them, rounded to nearest, up and down, and with inputs next
-** to these: by direction, then by tensor.  False: the reference does not compile so, or faults. */
-enum { DIRECTIONS = REFEREE_DIRECTIONS, SINGLES = DIRECTIONS + REFEREE_NUDGES };
+/* The outputs as single precision has them, rounded to nearest, up and down, and then with inputs
+** next to these (nudges): by direction, then by tensor. */
+enum {
+  DIRECTIONS = REFEREE_DIRECTIONS,
+  FIRST_SINGLES = DIRECTIONS + REFEREE_NUDGES,
+  SINGLES = FIRST_SINGLES + REFEREE_FURTHER
+};
+typedef struct Singles {
+  int count; /* 0: not known */
+  bool all;  /* there are no more to be had */
+  ref_tensor *outputs[SINGLES];
+} Singles;
+
+/* The first call finds the directions and some nudges, a second one pairs of a nudge and a wider one.  False: the reference
+** does not compile so, or faults; there are no more than before. */
 bool reference_spread(Arena *a, const Reference *r, const ref_call *c, int inputs, int seconds,
-                      ref_tensor **directions);
+                      Singles *singles);
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
@@ -54,13 +66,13 @@ typedef struct TrialData {
   kg_instance instance;
   const Reference *reference;
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS]; /* by variable */
-  ref_call want;                   /* inputs as rounded, outputs as the reference has them */
-  ref_tensor *directions[SINGLES]; /* of reference_spread; NULL: not known */
-  bool brimful;                    /* it has the largest f32: any sum of them overflows */
-  bool made;                       /* of a case that verify made: see TrialWish */
-  bool unfit;                      /* integers are wanted that their dtype does not hold */
-  bool extreme;                    /* its values may be too large or small for single precision */
-  void *bytes[MAX_ARGS];           /* inputs, in their dtype */
+  ref_call want;         /* inputs as rounded, outputs as the reference has them */
+  Singles *singles;      /* never NULL; a comparison in doubt asks for the rest */
+  bool brimful;          /* it has the largest f32: any sum of them overflows */
+  bool made;             /* of a case that verify made: see TrialWish */
+  bool unfit;            /* integers are wanted that their dtype does not hold */
+  bool extreme;          /* its values may be too large or small for single precision */
+  void *bytes[MAX_ARGS]; /* inputs, in their dtype */
   kg_scalar scalars[MAX_SCALARS];
 } TrialData;
 

@@ -6,7 +6,7 @@
 **             elements; of a judge also the outputs', wanted and got
 **   answered  about: which functions there are; fill: the values and the inputs; compute: the
 **             outputs and what may be anything in them, once, or with KG_REFERENCE_SINGLE once for
-**             each direction of rounding and each nudge; judge: its sentence.  All behind their number of bytes
+**             each direction of rounding and each nudge; nudge: for each further one; judge: its sentence.  All behind their number of bytes
 **
 ** Each tensor lies alone in an empty part of the address space, up against a page that is not
 ** there, so that an element outside is a fault and not a number.  A second reckoning, with the
@@ -78,7 +78,7 @@ static char *get_text(void) {
 static struct {
   void *at;
   size_t bytes;
-} places[8 * 64]; /* calls times tensors */
+} places[4 * 64]; /* calls at a time, times tensors */
 enum { PLACES = sizeof places / sizeof *places };
 static int places_taken;
 
@@ -97,11 +97,15 @@ static void *alone(size_t bytes, bool at_start) {
   return p + page + (at_start ? 0 : pages - bytes);
 }
 
-static void give_back(void) {
-  while (places_taken > 0) {
+static void give_back_places(int from) {
+  while (places_taken > from) {
     places_taken--;
     munmap(places[places_taken].at, places[places_taken].bytes);
   }
+}
+
+static void give_back(void) {
+  give_back_places(0);
   while (taken.count > 0) free(taken.list[--taken.count]);
 }
 
@@ -252,34 +256,40 @@ static void answer_fill(const Question *q) {
 }
 
 #ifdef KG_REFERENCE_SINGLE
-static void give_outputs(const Question *q, const ref_call *c) {
-  for (int i = (int)q->head.input_count; i < c->tensor_count; i++) tensor_give(&c->tensors[i]);
-}
 
-/* Each number becomes one of its neighbours: what comes of that is what any order of sums may do. */
-static void nudge(ref_tensor *t, uint32_t dice) {
+/* Each number becomes a near one, so many steps away: what comes of one step is what any order of
+** sums may do. */
+static void nudge(ref_tensor *t, uint32_t dice, int steps) {
   for (int64_t i = 0; t->real && i < t->count; i++) {
     dice = dice * 1664525u + 1013904223u;
-    if (isfinite(t->real[i]) && t->real[i] != 0)
+    for (int s = 0; s < steps && isfinite(t->real[i]) && t->real[i] != 0; s++)
       t->real[i] = nextafterf(t->real[i], dice >> 31 ? INFINITY : -INFINITY);
   }
 }
 
+/* One result, rounded that way, with the inputs so many steps off in directions that the number
+** says. */
+static void answer_single(const Question *q, int rounding, uint32_t number, int steps) {
+  const int places_before = places_taken;
+  ref_call c = call_of(q, q->elements, false);
+  for (uint32_t i = 0; i < q->head.input_count; i++)
+    nudge(&c.tensors[i], number * 77 + i + 1, steps);
+  fesetround(rounding);
+  reference(&c);
+  fesetround(FE_TONEAREST);
+  for (int i = (int)q->head.input_count; i < c.tensor_count; i++) tensor_give(&c.tensors[i]);
+  give_back_places(places_before);
+}
+
 static void answer_compute(const Question *q) {
   const int directions[REFEREE_DIRECTIONS] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD};
-  for (int d = 0; d < REFEREE_DIRECTIONS; d++) {
-    ref_call c = call_of(q, q->elements, false);
-    fesetround(directions[d]);
-    reference(&c);
-    fesetround(FE_TONEAREST);
-    give_outputs(q, &c);
-  }
-  for (uint32_t n = 0; n < REFEREE_NUDGES; n++) {
-    ref_call c = call_of(q, q->elements, false);
-    for (uint32_t i = 0; i < q->head.input_count; i++) nudge(&c.tensors[i], n * 77 + i + 1);
-    reference(&c);
-    give_outputs(q, &c);
-  }
+  for (int d = 0; d < REFEREE_DIRECTIONS; d++) answer_single(q, directions[d], 0, 0);
+  for (uint32_t n = 0; n < REFEREE_NUDGES; n++) answer_single(q, FE_TONEAREST, n, 1);
+}
+
+static void answer_nudge(const Question *q) {
+  for (uint32_t n = 0; n < REFEREE_FURTHER; n++)
+    answer_single(q, FE_TONEAREST, REFEREE_NUDGES + n / 2, n % 2 ? REFEREE_STEP : 1);
 }
 #else
 /* Bit for bit; NaN is NaN. */
@@ -334,6 +344,9 @@ static void answer_to(const Question *q) {
   case REFEREE_ABOUT: answer_about(); break;
   case REFEREE_FILL: answer_fill(q); break;
   case REFEREE_COMPUTE: answer_compute(q); break;
+#ifdef KG_REFERENCE_SINGLE
+  case REFEREE_NUDGE: answer_nudge(q); break;
+#endif
   case REFEREE_JUDGE: answer_judge(q); break;
   default: give_up("this is no question of this kgen");
   }

@@ -10,13 +10,16 @@ enum {
   REFEREE_FAILED = 70,     /* exit status; standard error says why */
   REFEREE_DIRECTIONS = 3,  /* of rounding: to nearest, up, down */
   REFEREE_NUDGES = 2,      /* with each number of the inputs its neighbour */
+  REFEREE_FURTHER = 14,    /* in pairs: a nudge, and the same with a wider step */
+  REFEREE_STEP = 8,        /* neighbours as far as this one, then */
   REFEREE_TWICE = 1 << 16, /* elements up to which a result is computed twice */
   REFEREE_HAS_REFERENCE = 1,
   REFEREE_HAS_FILL = 2,
   REFEREE_HAS_JUDGE = 4
 };
 
-enum { REFEREE_ABOUT, REFEREE_FILL, REFEREE_COMPUTE, REFEREE_JUDGE }; /* questions */
+/* questions */
+enum { REFEREE_ABOUT, REFEREE_FILL, REFEREE_COMPUTE, REFEREE_NUDGE, REFEREE_JUDGE };
 
 typedef struct referee_head {
   uint32_t magic, question, tensor_count, input_count, value_count;

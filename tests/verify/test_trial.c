@@ -43,6 +43,7 @@ static int make(void **state) {
   m->kernel.arg_count = 1;
   m->data.kernel = &m->kernel;
   m->data.reference = &m->reference;
+  m->data.singles = arena_alloc(m->arena, sizeof *m->data.singles);
   m->data.want.tensor_count = 1;
   m->data.want.tensors = arena_alloc(m->arena, sizeof *m->data.want.tensors);
   m->data.want.kernel = "made";
@@ -254,8 +255,9 @@ static void a_judge_does_not_excuse_an_element_nobody_wrote(void **state) {
 
 /* What single precision gives: the same, and each with that much more. */
 static void single_gives(Made *m, double up) {
+  *m->data.singles = (Singles){.count = SINGLES, .all = true};
   for (int d = 0; d < SINGLES; d++) {
-    ref_tensor *t = m->data.directions[d] = arena_alloc(m->arena, sizeof *t);
+    ref_tensor *t = m->data.singles->outputs[d] = arena_alloc(m->arena, sizeof *t);
     *t = m->data.want.tensors[0];
     t->real = arena_alloc(m->arena, COUNT * sizeof *t->real);
     for (int i = 0; i < COUNT; i++) t->real[i] = m->real[i] + (d == 1 ? up : 0);
@@ -286,6 +288,37 @@ static void what_single_precision_loses_is_no_fault(void **state) {
   single_gives(m, 0.1);
   compared(m);
   assert_true(m->trial.right);
+}
+
+/* A nudge that moves an element far counts where one of eight steps moves it farther. */
+static void a_wider_nudge_tells_rounding_from_another_element(void **state) {
+  Made *m = *state;
+  wants(m, KG_F32, 1e-6, 1e-6);
+  m->data.made = true;
+  got(m, 4, 5.25);
+  single_gives(m, 0);
+  double *nudged = m->data.singles->outputs[FIRST_SINGLES][0].real,
+         *wider = m->data.singles->outputs[FIRST_SINGLES + 1][0].real;
+  nudged[4] = wider[4] = 5.25; /* as beside a threshold */
+  assert_false(compared(m)->right);
+  wider[4] = 7; /* as in a row whose values are nearly equal */
+  assert_true(compared(m)->right);
+  nudged[4] = 5; /* the wider one alone shows nothing of one step */
+  assert_false(compared(m)->right);
+}
+
+static void where_neither_precision_has_a_number_either_will_do(void **state) {
+  Made *m = *state;
+  wants(m, KG_F32, 1e-6, 1e-6);
+  m->data.made = true;
+  m->real[2] = INFINITY;
+  single_gives(m, 0);
+  got(m, 2, NAN);
+  assert_false(compared(m)->right);
+  m->data.singles->outputs[0][0].real[2] = NAN;
+  assert_true(compared(m)->right);
+  m->real[2] = 3; /* a number is wanted */
+  assert_false(compared(m)->right);
 }
 
 static void neighbours_where_rounding_changes_nothing_are_a_fault(void **state) {
@@ -719,6 +752,8 @@ int main(void) {
       MADE(a_judge_does_not_excuse_an_element_nobody_wrote),
       MADE(a_row_is_held_against_itself),
       MADE(what_single_precision_loses_is_no_fault),
+      MADE(a_wider_nudge_tells_rounding_from_another_element),
+      MADE(where_neither_precision_has_a_number_either_will_do),
       MADE(neighbours_where_rounding_changes_nothing_are_a_fault),
       MADE(in_extremes_an_overflow_of_single_precision_is_no_fault),
       MADE(an_element_that_is_left_open_may_be_anything),
