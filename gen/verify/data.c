@@ -68,6 +68,17 @@ static double sprinkled(const At *at, double what, double x) {
   }
 }
 
+/* Half way between two steps of a quantiser of 8 or 4 bits whose scale is then 1; the largest stands
+** wherever a block may begin. */
+static double half_step(const At *at) {
+  const int64_t largest = row_dice(at, 7) % 2 ? 127 : 7;
+  const bool first = at->column % 16 == 0;
+  const double x = first
+                       ? (double)largest
+                       : (double)((int64_t)(dice(at, 1) % (uint64_t)(2 * largest)) - largest) + 0.5;
+  return first && dice(at, 8) % 2 ? -x : x;
+}
+
 static double float_of(DataClass data, const At *at) {
   const double x = normal(at->key, at->index);
   switch (data) {
@@ -82,6 +93,7 @@ static double float_of(DataClass data, const At *at) {
   case DATA_TIES:
     return ldexp((double)((int64_t)(dice(at, 1) % 9) - 4), -1 - (int)(row_dice(at, 2) % 3));
   case DATA_HALVES: return (double)((int64_t)(dice(at, 1) % 300) - 150) + 0.5;
+  case DATA_STEPS: return half_step(at);
   case DATA_MIDPOINTS: return midpoint(at, x);
   case DATA_SIGNED_ZEROS: return dice(at, 1) % 4 == 0 ? x : dice(at, 1) % 2 ? -0.0 : 0.0;
   case DATA_ZEROS: return 0;
