@@ -56,6 +56,19 @@ static const char *run_on(Arena *a, const Prober *p, int tool, const TrialData *
   return trial.status == KG_OK && trial.right ? NULL : trial_fault(a, &trial);
 }
 
+/* why: it is no case; NULL: it is one. */
+static void note_case(const Prober *p, const Case *c, const char *why) {
+  Verify *v = p->v;
+  ProbesSeen *seen = &v->probes_seen[p->job->kernel];
+  pthread_mutex_lock(&v->lock);
+  seen->made++;
+  if (why != NULL && seen->dropped++ == 0) {
+    seen->first = probe_text(v->arena, p->subject.kernel, c);
+    seen->why = arena_strdup(v->arena, why);
+  }
+  pthread_mutex_unlock(&v->lock);
+}
+
 /* only: that tool; -1: the turn's. */
 static Shown show(Arena *a, const Prober *p, const Case *c, unsigned turn, int only, bool large) {
   const ProbeSubject *s = &p->subject;
@@ -64,6 +77,7 @@ static Shown show(Arena *a, const Prober *p, const Case *c, unsigned turn, int o
   const char *why;
   const TrialData *d =
       trial_data_as(a, s->kernel, s->instance, c, s->reference, c->seed, wish, &why);
+  if (only < 0) note_case(p, c, d == NULL ? why : d->unfit ? "its integers do not fit" : NULL);
   if (d == NULL || d->unfit) return shown; /* it is no case: the reference does not compute it */
   verify_inputs_seen(p->v, p->job->kernel, d);
   for (int stage = VERIFY_RUN; stage <= VERIFY_SANITIZE && shown.text == NULL; stage++) {

@@ -185,6 +185,13 @@ static void put_finding(Buf *b, const VerifyFinding *f, bool color) {
   put_indented(b, f->text);
 }
 
+static void put_remarks(Buf *b, const Verify *v) {
+  for (int i = 0; i < v->remark_count; i++) {
+    buf_printf(b, "\nremark: %s\n", v->remarks[i].kernel);
+    put_indented(b, v->remarks[i].text);
+  }
+}
+
 static const char *plural(Arena *a, int n, const char *one, const char *many) {
   return arena_printf(a, "%d %s", n, n == 1 ? one : many);
 }
@@ -259,6 +266,7 @@ char *verify_text(Arena *a, const Verify *v, double seconds, bool color) {
     put_rows(&b, a, v);
   }
   for (int i = 0; i < v->finding_count; i++) put_finding(&b, &v->findings[i], color);
+  put_remarks(&b, v);
   put_sum(&b, a, v, seconds);
   char *text = arena_strndup(a, b.s, b.len);
   buf_free(&b);
@@ -402,6 +410,15 @@ char *verify_json(Arena *a, const Verify *v, double seconds) {
   json_key(&j, "findings");
   json_open(&j, '[');
   for (int i = 0; i < v->finding_count; i++) put_finding_json(&j, &v->findings[i]);
+  json_close(&j);
+  json_key(&j, "remarks");
+  json_open(&j, '[');
+  for (int i = 0; i < v->remark_count; i++) {
+    json_open_flat(&j, '{');
+    member(&j, "kernel", v->remarks[i].kernel);
+    member(&j, "text", v->remarks[i].text);
+    json_close(&j);
+  }
   json_close(&j);
   json_close(&j);
   return json_finish(&j, a);

@@ -60,6 +60,7 @@ void verify_run_open(Verify *v) {
   const size_t kernels = (size_t)v->library->spec->kernel_count + 1;
   v->references = references_open(v->arena, v->library->spec, v->templates);
   v->inputs = arena_alloc(v->arena, kernels * sizeof *v->inputs);
+  v->probes_seen = arena_alloc(v->arena, kernels * sizeof *v->probes_seen);
 }
 
 void verify_inputs_seen(Verify *v, int kernel, const TrialData *d) {
@@ -94,6 +95,7 @@ static void check_inputs(Verify *v) {
 void verify_run_close(Verify *v) {
   if (v->references != NULL) {
     check_inputs(v);
+    verify_remarks(v);
     references_close(v->references);
   }
   for (int i = 0; i < v->tool_count; i++) kg_device_close(v->tools[i].device);
@@ -183,6 +185,7 @@ static void note_error(VerifyRow *row, const Trial *t) {
       row->share = share;
       row->error = error[i];
       row->tolerance = bound[i];
+      row->dtype = out->dtype;
     }
   }
 }

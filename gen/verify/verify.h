@@ -11,6 +11,7 @@
 **   required.c  what a text and its options must say, and no compiler here misses
 **   guard.c     the HIP texts' guard under the macros of compilers that are not here
 **   run.c       every case run on the CPU, lane by lane; the same under the sanitizer
+**   remarks.c   what is not wrong and is worth knowing
 **   interrupt.c  a run that a signal stops reports all the same
 **   report.c    the rows and findings as text and as JSON
 **
@@ -77,6 +78,7 @@ typedef struct VerifyRow {
   int refusals[MAX_TOOLS], refused[MAX_TOOLS];
   bool measured, judged, inexact;
   double share, error, tolerance; /* the worst output's error, its tolerance, one by the other */
+  kg_dtype dtype;                 /* of that output */
   VerifyBits bits;
 } VerifyRow;
 
@@ -93,6 +95,17 @@ typedef struct VerifyFinding {
   int place_count; /* after verify_settle: findings of one text are one, with many places */
   const VerifyPlace *places;
 } VerifyFinding;
+
+/* What is not wrong and is worth knowing. */
+typedef struct VerifyRemark {
+  const char *kernel, *text;
+} VerifyRemark;
+
+/* The made cases of a kernel. */
+typedef struct ProbesSeen {
+  int made, dropped;       /* in all; those that the reference cannot compute */
+  const char *first, *why; /* of these the first */
+} ProbesSeen;
 
 typedef struct Verify Verify;
 struct Verify {
@@ -122,10 +135,13 @@ struct Verify {
   pthread_mutex_t lock; /* of all below, of arena, and of the rows while jobs run */
   int finding_count, finding_room;
   VerifyFinding *findings;
+  int remark_count, remark_room;
+  VerifyRemark *remarks;
   int checks[VERIFY_STAGES], refusals;
   int probes[VERIFY_STAGES];         /* made cases run */
   References *references;            /* of the stages that run */
   unsigned char (*inputs)[MAX_ARGS]; /* by kernel: InputSeen of its inputs */
+  ProbesSeen *probes_seen;           /* by kernel */
   int stopped;                       /* the signal that ended the run; 0: none */
   int left[VERIFY_STAGES];           /* jobs that were not done when it came */
 };
@@ -228,6 +244,13 @@ void verify_interrupt_end(const Verify *v);
 bool verify_stopped(const Verify *v); /* under the lock */
 bool verify_goes_on(Verify *v);       /* it is not: takes the lock */
 void verify_remove_folder(const Verify *v);
+
+/* ---- remarks.c ------------------------------------------------------------------------- */
+
+void verify_remark(Verify *v, const Kernel *k, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Those that the runs give rise to, after the last of them. */
+void verify_remarks(Verify *v);
 
 /* ---- report.c ------------------------------------------------------------------------- */
 

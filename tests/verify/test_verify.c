@@ -155,7 +155,8 @@ static void a_report_as_json_has_the_tools_the_rows_and_the_findings(void **stat
       "\"target\": null, \"case\": \"case 1 (rows = 2, D = 1)\"}\n"
       "      ]\n"
       "    }\n"
-      "  ]\n"
+      "  ],\n"
+      "  \"remarks\": []\n"
       "}\n");
 }
 
@@ -570,6 +571,28 @@ static void a_reference_that_faults_ends_no_run(void **state) {
 
 /* ---- sanitize ------------------------------------------------------------------------------- */
 
+/* What was not tried, and a bound that no fault reaches, are said beside what is wrong. */
+static void what_was_not_tried_is_remarked(void **state) {
+  (void)state;
+  edit("row_sum.ref.c", "double sum = 0;", "double sum = D == 255 ? (double)x->whole[0] : 0;");
+  assert_int_equal(verify("--only run --with simt32"), 0);
+  findings("remark: row_sum\n");
+  findings(" made cases were not tried, as the reference does not compute them; the first: ");
+  findings("D = 255");
+  findings("row_sum.ref.c:");
+}
+
+static void a_bound_that_is_loose_is_remarked(void **state) {
+  (void)state;
+  edit("kernels.lua", "f32 = 1e-5", "f32 = 1e-2");
+  assert_int_equal(verify("--only run --with simt32 --own"), 0);
+  findings("remark: row_sum\n  the tolerance of f32, 0.01, ");
+  findings(": faults of that size pass\n");
+  edit("kernels.lua", "f32 = 1e-2", "f32 = 1e-5");
+  assert_int_equal(verify("--only run --with simt32 --own"), 0);
+  assert_null(strstr(said, "remark"));
+}
+
 static void a_missing_barrier_is_found_by_the_sanitizer(void **state) {
   (void)state;
   edit("kernels.lua", "metal = {}, cuda = {}", "metal = {}, cuda = absent \"x\"");
@@ -651,6 +674,8 @@ int main(void) {
       test(an_input_of_one_value_is_a_finding),
       test(a_filling_that_the_reference_does_not_know_is_a_finding),
       test(a_reference_that_faults_ends_no_run),
+      test(what_was_not_tried_is_remarked),
+      test(a_bound_that_is_loose_is_remarked),
       test(a_missing_barrier_is_found_by_the_sanitizer),
       test(bad_usage_is_answered_with_what_is_right),
   };
