@@ -41,6 +41,9 @@ static const char *difference(Arena *a, const ref_tensor *want, kg_dtype dtype, 
 /* Rounding all one way goes wrong by so much a term, and to nearest by the root of their number: in
 ** sums of more terms than this a direction counts for less. */
 #define ONE_WAY 256.0
+/* log(1 + e) of a small e is off by the rounding of the 1, and so is what else has a 1 on its way: in a
+** row of nothing but such elements nothing else says that this is little. */
+#define ONE_ROUNDED 0x1p-23
 /* Of the elements that all directions agree on, where the reference rounds: so many may be a
 ** neighbour of it. */
 enum { SETTLED_SHARE = 6, SETTLED_LEAST = 3, JUDGE_SECONDS = 300 };
@@ -52,26 +55,57 @@ typedef struct Output {
   int single_count;
   kg_dtype dtype;
   const void *got;
-  bool rounded;   /* the reference gives what the dtype holds */
-  double quantum; /* the dtype's least positive number */
-  double largest; /* that is wanted */
-  double damp;    /* of a direction's way off: see ONE_WAY */
+  bool rounded;    /* the reference gives what the dtype holds */
+  double quantum;  /* the dtype's least positive number */
+  double largest;  /* that is wanted */
+  double damp;     /* of a direction's way off: see ONE_WAY */
+  int64_t columns; /* of a row, which is held against itself */
+  double beside;   /* see ONE_ROUNDED */
 } Output;
+
+/* The elements that have one scale.  Of a list, where no input has rows, all; else each is of a row of
+** its own.  Without the directions nothing says which of an output's elements come from cancellation:
+** then all are one row. */
+static int64_t row_length(const TrialData *d, const ref_tensor *t) {
+  bool rows = t->rank > 1;
+  if (d->singles->count == 0 || !t->real || t->rank == 0) return t->count;
+  for (int i = 0; i < d->kernel->input_count; i++) rows = rows || d->want.tensors[i].rank > 1;
+  return !rows ? t->count : t->rank > 1 ? t->shape[t->rank - 1] : 1;
+}
+
+static double largest(const ref_tensor *t) {
+  double most = 0;
+  for (int64_t i = 0; t->real && i < t->count; i++)
+    if (isfinite(t->real[i])) most = fmax(most, fabs(t->real[i]));
+  return most;
+}
+
+/* Where all inputs are small, what is made of them is: then a 1 on the way is a fault. */
+static double one_rounded(const TrialData *d) {
+  double scale = 1;
+  for (int i = 0; i < d->kernel->input_count; i++) {
+    const double most = largest(&d->want.tensors[i]);
+    if (most > 0) scale = fmin(scale, most);
+  }
+  return ONE_ROUNDED * scale;
+}
 
 static Output output_of(const TrialData *d, int arg, kg_dtype dtype, const void *got) {
   Output o = {.data = d, .want = &d->want.tensors[arg], .dtype = dtype, .got = got};
   o.single_count = d->singles->count;
   for (int i = 0; i < o.single_count; i++) o.singles[i] = &d->singles->outputs[i][arg];
+  o.columns = row_length(d, o.want);
   if (!o.want->real) return o;
+  o.beside = one_rounded(d);
   int64_t terms = 1; /* at most */
   for (int i = 0; i < d->kernel->dim_count; i++)
     if (d->values[i] > terms) terms = d->values[i];
   o.damp = fmin(1, sqrt(ONE_WAY / (double)terms));
   o.quantum = kg_f64_from_float(dtype, 1);
   o.rounded = true;
+  o.largest = largest(o.want);
   for (int64_t i = 0; i < o.want->count; i++) {
     const double x = o.want->real[i];
-    if (isfinite(x)) o.largest = fmax(o.largest, fabs(x));
     o.rounded = o.rounded && (isnan(x) || element_real(dtype, element_bits_of_real(dtype, x)) == x);
   }
   return o;
@@ -205,7 +239,7 @@ static bool element_compare(const Output *o, int64_t i, bool every_bit, Sums *s)
     if (s->unlike++ == 0) s->first_unlike = i;
     return false;
   }
-  if (o->rounded && settled(o, i) && isfinite(x)) {
+  if (o->rounded && settled(o, i) && isfinite(x) && ulp(o, held) > ONE_ROUNDED) {
     s->settled++;
     if (x != held && s->shifted++ == 0) s->first_shifted = i;
   }
@@ -228,7 +262,7 @@ typedef struct Row {
 static void row_add(const Output *o, int64_t i, Row *row, Sums *s) {
   const double exactly = o->want->real[i];
   const double off = fabs(element_real(o->dtype, element_bits(o->dtype, o->got, i)) - exactly);
-  const double beyond = fmax(0, off - slack(o, i) - least_shown(o));
+  const double beyond = fmax(0, off - slack(o, i) - o->beside - least_shown(o));
   const double over = fmax(0, beyond - ulp(o, exactly));
   s->error2 += off * off;
   s->want2 += exactly * exactly;
@@ -253,15 +287,11 @@ static void row_close(const Output *o, const Row *row, Sums *s) {
   if (most > s->worst_max) s->worst_max = most, s->max_at = row->over_at;
 }
 
-/* Without the directions nothing says which of an output's elements come from cancellation: a row
-** is then all of it. */
 static void rows_compare(const Output *o, bool every_bit, Sums *s) {
   const ref_tensor *t = o->want;
-  const int64_t last = t->rank > 1 ? t->shape[t->rank - 1] : 1;
-  const int64_t columns = o->single_count > 0 && t->real ? last : t->count;
   for (int64_t i = 0; i < t->count;) {
     Row row = {0};
-    for (const int64_t end = i + columns; i < end; i++)
+    for (const int64_t end = i + o->columns; i < end; i++)
       if (element_compare(o, i, every_bit, s)) row_add(o, i, &row, s);
     if (row.count > 0) row_close(o, &row, s);
   }
