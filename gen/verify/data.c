@@ -45,13 +45,19 @@ static uint64_t row_dice(const At *at, uint64_t salt) {
   return trial_hash(at->key ^ trial_hash(at->row ^ trial_hash(salt + 1000)));
 }
 
+/* The same for all of a row; in a list, for sixteen. */
+static uint64_t part_dice(const At *at, uint64_t salt) {
+  return at->rows > 1 ? row_dice(at, salt)
+                      : trial_hash(at->key ^ trial_hash(at->column / 16 ^ trial_hash(salt + 1000)));
+}
+
 static int fraction_bits(kg_dtype dtype) { return kg_dtype_info(dtype)->fraction; }
 static double smallest(kg_dtype dtype) { return kg_f64_from_float(dtype, 1); }
 
 /* Between two neighbours of a dtype narrower than this one, and sometimes next to that. */
 static double midpoint(const At *at, double x) {
   static const int narrower[] = {10, 7}; /* f16, bf16 */
-  const int bits = narrower[row_dice(at, 3) % 2];
+  const int bits = narrower[part_dice(at, 3) % 2];
   int e;
   const double m = frexp(x, &e), scale = ldexp(1, bits + 1);
   const double mid = ldexp((floor(m * scale) + 0.5) / scale, e);
@@ -71,7 +77,7 @@ static double sprinkled(const At *at, double what, double x) {
 /* Half way between two steps of a quantiser of 8 or 4 bits whose scale is then 1; the largest stands
 ** wherever a block may begin. */
 static double half_step(const At *at) {
-  const int64_t largest = row_dice(at, 7) % 2 ? 127 : 7;
+  const int64_t largest = part_dice(at, 7) % 2 ? 127 : 7;
   const bool first = at->column % 16 == 0;
   const double x = first
                        ? (double)largest
@@ -91,7 +97,7 @@ static double float_of(DataClass data, const At *at) {
   case DATA_TENTHS: return 0.1;
   case DATA_PEAKED: return at->column == row_dice(at, 1) % at->columns ? x + 20 : x;
   case DATA_TIES:
-    return ldexp((double)((int64_t)(dice(at, 1) % 9) - 4), -1 - (int)(row_dice(at, 2) % 3));
+    return ldexp((double)((int64_t)(dice(at, 1) % 9) - 4), -1 - (int)(part_dice(at, 2) % 3));
   case DATA_HALVES: return (double)((int64_t)(dice(at, 1) % 300) - 150) + 0.5;
   case DATA_STEPS: return half_step(at);
   case DATA_MIDPOINTS: return midpoint(at, x);
