@@ -82,6 +82,23 @@ typedef struct kg_simt_finding {
 ** 0 for a device that does not check. */
 int kg_simt_findings(const kg_device *device, const kg_simt_finding **findings);
 
+/* A condition of a text: of an if, a loop, ?:, && and ||, or a label of a switch.  One that the
+** compiler decides, as by a constant of the instance, is none. */
+typedef struct kg_simt_branch {
+  char kernel[128];
+  char file[160]; /* and the line, as the text's #line has them */
+  unsigned line;
+  unsigned number; /* among those of its line, from 0: texts of other backends have it too */
+  char text[96];   /* its own words, as the text that was loaded first has them */
+  bool label;      /* taken[1] alone says something */
+  bool taken[2];   /* by any thread: where it was false, where it was true */
+} kg_simt_branch;
+
+/* The conditions of all texts that were loaded on a checking device: their number, and *branches
+** (may be NULL) the first; those of a kernel's instances are one.  Taken counts what the
+** launches without findings did.  They stay until the device launches again, or is closed. */
+size_t kg_simt_branches(const kg_device *device, const kg_simt_branch **branches);
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,7 +16,8 @@ static const OptionRow rows[] = {
     {0, "with", "NAME,...",
      "use these compilers and devices only, and require them: hiprtc-7.2, simt64+check"},
     {0, "require", "NAME,...",
-     "a compiler or device that is not there is a finding; all: each of them"},
+     "a compiler or device that is not there is a finding; all: each of them; coverage: a side of "
+     "a condition that no case takes is one too"},
     {0, "roots", "FOLDER",
      "the roots of other hipRTC generations (default: $KGEN_ROCM, else /var/tmp/kgen-rocm)"},
     {0, "own", NULL, "run the specification's own cases only, and make no others"},
@@ -58,6 +59,8 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+#define COVERAGE "coverage" /* of --require */
+
 /* ---- options --------------------------------------------------------------------------------- */
 
 /* "a,b" as words that end with NULL. */
@@ -98,11 +101,12 @@ static const char **tool_names(Verify *v, const Backend *const *backends, int ba
                                bool required, int *count) {
   Arena *a = v->arena;
   const int compilers = compilers_count(v->compilers);
-  const size_t most = (size_t)(compilers + 2 * WAVES * backend_count) + 6;
+  const size_t most = (size_t)(compilers + 2 * WAVES * backend_count) + 7;
   const char **names = arena_alloc(a, most * sizeof *names);
   int n = 0;
   for (int i = 0; i < compilers; i++) names[n++] = compiler_name(compilers_get(v->compilers, i));
   if (required) names[n++] = "all";
+  if (required) names[n++] = COVERAGE;
   names[n++] = "ledger";
   names[n++] = "cc";
   names[n++] = "required";
@@ -330,6 +334,10 @@ static int read_options(Verify *v, const LibraryOptions *lo, const Options *o,
   }
   if (require == NULL) return EXIT_FINE;
   *required = words_of(v->arena, require);
+  v->require_coverage = verify_named(*required, COVERAGE);
+  if (v->require_coverage && !v->stages[VERIFY_SANITIZE])
+    return usage_error(&command,
+                       "--require coverage: --only leaves out the stage that counts, sanitize");
   return check_names(v, lo, "require", *required);
 }
 

@@ -11,6 +11,7 @@ enum {
   SOME_ELEMENTS = 1 << 17, /* where a dim is tried */
   MANY_ELEMENTS = 1 << 21, /* where a large one is */
   SOME_LANES = 1 << 18,
+  END_LANES = 1 << 24,
   MANY_LANES = 1 << 26,
   LARGE = 70001,   /* above 65535, and odd */
   MOST_EACH = 400, /* cases of an instance */
@@ -38,6 +39,7 @@ typedef struct Planner {
   Case large[MAX_DIMS]; /* one dim of tens of thousands */
   int large_count;
   Usable usable[MAX_ARGS]; /* by input */
+  bool scalars_stay;       /* no fill sets them: requirements on them are on the case's own */
   uint64_t dice;
 } Planner;
 
@@ -70,8 +72,7 @@ static bool admitted(const Planner *p, const Case *c, int64_t most_elements, int
   case_values(p->s->instance, c, values);
   const int64_t n = case_elements(p->k, values), groups = product(p->k->groups, values);
   if (n < 0 || n > most_elements || groups < 0 || groups > most_lanes / p->threads) return false;
-  /* a fill may set scalars: then they are not this case's */
-  return requirements_hold(p->k, values, !p->s->reference->has_fill);
+  return requirements_hold(p->k, values, p->scalars_stay);
 }
 
 static bool same_case(const Kernel *k, const Case *x, const Case *y) {
@@ -143,8 +144,9 @@ static void dim_cases(Planner *p, int dim, const Case *around) {
     if (sizes[n] >= 0 && with_dim(p, around, dim, sizes[n], SOME_ELEMENTS, SOME_LANES, &c))
       add(p, &c);
   const int64_t end = dim_end(p, dim);
+  const int64_t lanes = p->s->large ? END_LANES : SOME_LANES;
   for (int64_t n = end > 0 ? end - 1 : 0; n <= end; n++)
-    if (with_dim(p, around, dim, n, MANY_ELEMENTS, MANY_LANES, &c)) add(p, &c);
+    if (with_dim(p, around, dim, n, MANY_ELEMENTS, lanes, &c)) add(p, &c);
   if (p->s->large && with_dim(p, around, dim, LARGE, MANY_ELEMENTS, MANY_LANES, &c))
     p->large[p->large_count++] = c;
 }
@@ -168,6 +170,25 @@ static void dim_mixtures(Planner *p) {
 static kg_dtype input_dtype(const Planner *p, int arg) {
   const kg_arg *g = &p->k->args[arg];
   return g->type >= 0 ? p->s->instance->types[g->type] : g->dtype;
+}
+
+/* Whether the case's scalars are what a fill leaves of them. */
+static bool scalars_stay(const Planner *p, const Case *c) {
+  if (!p->s->reference->has_fill || p->k->scalar_count == 0) return true;
+  Arena *scratch = arena_new();
+  const char *why;
+  const TrialData *d =
+      trial_data_as(scratch, p->k, p->s->instance, c, p->s->reference, 1,
+                    (TrialWish){.seconds = PROBE_SECONDS, .inputs_only = true}, &why);
+  const int first = p->k->dim_count + p->k->const_count;
+  bool stay = d != NULL;
+  for (int i = first; stay && i < first + p->k->scalar_count; i++) {
+    const bool real = p->k->scalars[i - first].dtype == KG_F32;
+    stay = real ? (float)d->want.values[i].real == (float)c->reals[i - first]
+                : d->values[i] == c->values[i];
+  }
+  arena_free(scratch);
+  return stay;
 }
 
 /* Can the reference compute it, with results that its outputs hold? */
@@ -385,6 +406,7 @@ ProbePlan probe_plan(Arena *a, const ProbeSubject *s) {
   if (count == 0) return p->all;
   p->threads = probe_threads(k, s->instance);
   if (p->threads < 1) return p->all;
+  p->scalars_stay = scalars_stay(p, &own[0]);
   p->small = small_case(p, &own[0]);
   int lights = 0;
   for (int i = 0; i < count; i++)
@@ -425,6 +447,7 @@ bool probe_smaller(Arena *a, const ProbeSubject *s, const Case *c, int *next, Ca
   const Kernel *k = s->kernel;
   Planner *p = arena_alloc(a, sizeof *p);
   *p = (Planner){.a = a, .s = s, .k = k, .threads = 1};
+  p->scalars_stay = scalars_stay(p, c);
   for (;;) {
     const int number = (*next)++;
     *out = *c;

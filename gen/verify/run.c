@@ -96,6 +96,7 @@ void verify_run_close(Verify *v) {
   if (v->references != NULL) {
     check_inputs(v);
     verify_remarks(v);
+    verify_coverage(v);
     references_close(v->references);
   }
   for (int i = 0; i < v->tool_count; i++) kg_device_close(v->tools[i].device);

@@ -11,6 +11,7 @@
 **   required.c  what a text and its options must say, and no compiler here misses
 **   guard.c     the HIP texts' guard under the macros of compilers that are not here
 **   run.c       every case run on the CPU, lane by lane; the same under the sanitizer
+**   coverage.c  conditions of a body of which no case takes a side
 **   remarks.c   what is not wrong and is worth knowing
 **   interrupt.c  a run that a signal stops reports all the same
 **   report.c    the rows and findings as text and as JSON
@@ -118,9 +119,10 @@ struct Verify {
   const char *const *only_tools;   /* likewise; NULL: all that are here */
   bool stages[VERIFY_STAGES];
   bool progress, json;
-  bool own_only; /* the specification's cases, and none that are made */
-  int more;      /* cases to make for each of the specification's */
-  uint64_t seed; /* of their making */
+  bool require_coverage; /* a side of a condition that no case takes is a finding */
+  bool own_only;         /* the specification's cases, and none that are made */
+  int more;              /* cases to make for each of the specification's */
+  uint64_t seed;         /* of their making */
   int jobs;
   double start, patience;     /* seconds */
   void (*give_up)(Verify *v); /* does not come back */
@@ -244,6 +246,11 @@ void verify_interrupt_end(const Verify *v);
 bool verify_stopped(const Verify *v); /* under the lock */
 bool verify_goes_on(Verify *v);       /* it is not: takes the lock */
 void verify_remove_folder(const Verify *v);
+
+/* ---- coverage.c ------------------------------------------------------------------------ */
+
+/* After the last run, while the devices are open. */
+void verify_coverage(Verify *v);
 
 /* ---- remarks.c ------------------------------------------------------------------------- */
 

@@ -234,6 +234,14 @@ int kg_simt_findings(const kg_device *device, const kg_simt_finding **findings) 
   return kg_simt_check_findings(device->self, findings);
 }
 
+size_t kg_simt_branches(const kg_device *device, const kg_simt_branch **branches) {
+  if (branches) *branches = NULL;
+  if (!device || device->ops->open != simt_open) return 0;
+  const kg_simt_device *self = device->self;
+  if (branches) *branches = self->branches;
+  return self->branch_count;
+}
+
 #define SIMT_OPS(whose)                                                                            \
   {                                                                                                \
       .backend = whose,                                                                            \

@@ -143,6 +143,16 @@ static const char *const twin_options[] = {
     "-ftrivial-auto-var-init=zero",
     "-Xclang",
     "-fsanitize=local-bounds",
+    /* and with counts of what its conditions come to (coverage.c), which no loop keeps for itself
+    ** while other lanes run */
+    "-Xclang",
+    "-fprofile-instrument=clang",
+    "-Xclang",
+    "-fcoverage-mapping",
+    "-mllvm",
+    "-enable-name-compression=false",
+    "-mllvm",
+    "-do-counter-promotion=false",
 };
 
 /* A way to compile a text. */
@@ -381,6 +391,19 @@ static bool write_text(const Folder *folder, const kg_simt_shim *shim, int wave,
   return fclose(out) == 0 && good;
 }
 
+static unsigned lines_of(const char *text) {
+  unsigned count = 0;
+  for (; *text; text++) count += *text == '\n';
+  return count;
+}
+
+/* The line of an unchecked text's first one in what write_text writes. */
+static unsigned first_line(const kg_simt_shim *shim) {
+  unsigned line = 3 + 1 + 1;
+  for (int p = 0; p < PARTS && shim->parts[p]; p++) line += lines_of(shim->parts[p]);
+  return line;
+}
+
 static bool is_definition(const char *option) {
   return strncmp(option, "-D", 2) == 0 || strncmp(option, "-U", 2) == 0;
 }
@@ -467,9 +490,9 @@ static kg_status build(const Work *work, const Build *how, kg_blob *blob, kg_err
   return run_clang(work->compiler, work->backend, how, work->source, &work->folder, blob, error);
 }
 
-/* What a checked blob ends with. */
+/* What a checked blob ends with: behind both objects, and the text with its zero. */
 typedef struct Trailer {
-  uint64_t first; /* bytes of the first object; the second one's lie between */
+  uint64_t first, second, first_line; /* bytes; see kg_simt_twin_objects */
   char mark[8];
 } Trailer;
 static const char twin_mark[8] = {'k', 'g', ' ', 't', 'w', 'i', 'n', 's'};
@@ -479,9 +502,10 @@ static kg_status build_twins(const Work *work, kg_blob *blob, kg_error *error) {
   kg_blob first = {0}, second = {0};
   kg_status status = build(work, &checked_build, &first, error);
   if (status == KG_OK) status = build(work, &twin_build, &second, error);
-  Trailer trailer = {.first = first.size};
+  Trailer trailer = {first.size, second.size, first_line(work->shim), {0}};
   memcpy(trailer.mark, twin_mark, sizeof twin_mark);
-  const size_t size = first.size + second.size + sizeof trailer;
+  const size_t objects = first.size + second.size, text = strlen(work->text) + 1,
+               size = objects + text + sizeof trailer;
   unsigned char *bytes = status == KG_OK ? malloc(size) : NULL;
   if (status == KG_OK && !bytes)
     status = kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory for its object",
@@ -489,7 +513,8 @@ static kg_status build_twins(const Work *work, kg_blob *blob, kg_error *error) {
   if (bytes) {
     memcpy(bytes, first.bytes, first.size);
     memcpy(bytes + first.size, second.bytes, second.size);
-    memcpy(bytes + first.size + second.size, &trailer, sizeof trailer);
+    memcpy(bytes + objects, work->text, text);
+    memcpy(bytes + objects + text, &trailer, sizeof trailer);
     *blob = (kg_blob){.bytes = bytes, .size = size};
   }
   free(first.bytes);
@@ -497,15 +522,19 @@ static kg_status build_twins(const Work *work, kg_blob *blob, kg_error *error) {
   return status;
 }
 
-bool kg_simt_twins(const kg_blob *blob, kg_blob *first, kg_blob *second) {
+bool kg_simt_twins(const kg_blob *blob, kg_simt_twin_objects *of) {
   Trailer trailer;
-  if (blob->size < sizeof trailer) return false;
+  if (blob->size < sizeof trailer + 1) return false;
   const size_t end = blob->size - sizeof trailer;
   unsigned char *bytes = blob->bytes;
   memcpy(&trailer, bytes + end, sizeof trailer);
-  if (memcmp(trailer.mark, twin_mark, sizeof twin_mark) != 0 || trailer.first > end) return false;
-  *first = (kg_blob){.bytes = bytes, .size = (size_t)trailer.first};
-  *second = (kg_blob){.bytes = bytes + trailer.first, .size = end - (size_t)trailer.first};
+  if (memcmp(trailer.mark, twin_mark, sizeof twin_mark) != 0 || trailer.first >= end ||
+      trailer.second >= end - trailer.first || bytes[end - 1] != 0)
+    return false;
+  of->first = (kg_blob){.bytes = bytes, .size = (size_t)trailer.first};
+  of->second = (kg_blob){.bytes = bytes + trailer.first, .size = (size_t)trailer.second};
+  of->text = (const char *)bytes + trailer.first + trailer.second;
+  of->first_line = (unsigned)trailer.first_line;
   return true;
 }
 

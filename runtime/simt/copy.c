@@ -166,16 +166,18 @@ static kg_status load_object(kg_simt_device *device, const kg_blob *blob, const 
 
 kg_status kg_simt_function_load(kg_simt_device *device, const kg_blob *blob, const char *entry,
                                 kg_function **function, kg_error *error) {
-  kg_blob first, second;
+  kg_simt_twin_objects of;
   kg_function *f;
   if (!device->checked) return load_object(device, blob, entry, false, function, error);
-  if (!kg_simt_twins(blob, &first, &second))
+  if (!kg_simt_twins(blob, &of))
     return kg_fail(error, KG_DEVICE_FAILED,
                    "the object of %s cannot be loaded: it is not one of a checking SIMT device's",
                    entry);
-  kg_status status = load_object(device, &first, entry, true, &f, error);
+  kg_status status = load_object(device, &of.first, entry, true, &f, error);
   if (status) return status;
-  status = load_object(device, &second, entry, false, &f->twin, error);
+  status = load_object(device, &of.second, entry, false, &f->twin, error);
+  if (status == KG_OK && !kg_simt_coverage_open(f->twin, of.text, of.first_line))
+    status = kg_fail(error, KG_OUT_OF_MEMORY, "no memory for %s", entry);
   if (status) {
     kg_simt_function_free(f);
     return status;
@@ -192,6 +194,7 @@ void kg_simt_function_free(kg_function *function) {
     next = copy->next;
     free_copy(copy);
   }
+  kg_simt_coverage_close(function);
   kg_simt_lines_close(function->lines);
   pthread_mutex_destroy(&function->lock);
   free(function->arrays);

@@ -62,6 +62,8 @@ void kg_simt_check_close(kg_simt_device *device) {
     next = report->next;
     free(report);
   }
+  free(device->branches);
+  free(device->branch_hashes);
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */
@@ -460,7 +462,10 @@ kg_status kg_simt_check_launch(kg_simt_device *device, kg_simt_job *job, size_t 
     status = KG_DEVICE_FAILED;
   }
   if (copy) kg_simt_copy_give(function, copy);
-  if (twin) kg_simt_copy_give(function->twin, twin);
+  if (twin) {
+    kg_simt_coverage_take(function->twin, twin, status == KG_OK);
+    kg_simt_copy_give(function->twin, twin);
+  }
   if (check) check_give(device, check);
   if (context) {
     context->check = NULL;

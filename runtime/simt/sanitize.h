@@ -78,6 +78,8 @@ typedef struct kg_simt_pair { /* a finding's places, known before their lines ar
   int finding;
 } kg_simt_pair;
 
+typedef struct kg_simt_coverage kg_simt_coverage;
+
 typedef struct kg_simt_check {
   struct kg_simt_check *next; /* among the idle ones */
   kg_simt_context *context;
@@ -100,6 +102,14 @@ typedef struct kg_simt_check {
   unsigned char *kept; /* outputs: as they were before the launch, and after the first run */
   size_t kept_bytes;
 } kg_simt_check;
+
+/* ---- coverage.c ------------------------------------------------------------------------------ */
+
+/* first_line: of the text, in what was compiled.  False: no memory. */
+bool kg_simt_coverage_open(kg_function *function, const char *text, unsigned first_line);
+void kg_simt_coverage_close(kg_function *function);
+/* After a launch; not whole: it ended early, and nobody knows what its counters mean. */
+void kg_simt_coverage_take(kg_function *function, const kg_simt_copy *copy, bool whole);
 
 /* ---- sanitize_access.c ----------------------------------------------------------------------- */
 

@@ -10,6 +10,8 @@
 **   fault.c     a lane's crash becomes a report
 **   report.c    what went wrong, in words
 **   lines.c     address -> "file:line", and the lines of the calls inlined there
+**   coverage.c  which sides of a checked text's conditions were taken
+**   covmap.c    where they stand, as the compiler writes it down
 **   sanitize*.c watch accesses to memory, where the device is asked to (sanitize.h)
 **
 ** One launch is one kg_simt_job on its caller's stack, and a group runs in one kg_simt_context from
@@ -47,7 +49,8 @@ struct kg_function {
   kg_simt_copy *idle;
   struct kg_function *twin; /* of a checked text: the second object (compile.c); else NULL */
   bool is_twin;
-  kg_simt_lines *lines; /* opened at the first report */
+  struct kg_simt_coverage *coverage; /* of a twin; else NULL */
+  kg_simt_lines *lines;              /* opened at the first report */
   bool no_lines;
   size_t shared_bytes;
   struct kg_simt_array *arrays; /* of a checked text: the shared arrays */
@@ -273,10 +276,16 @@ kg_status kg_simt_compiler_find(kg_simt_compiler *compiler, char *identity, size
 kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend, int wave,
                           bool checked, const kg_source *source, kg_blob *blob, kg_error *error);
 
-/* A checked blob's two objects, which lie in it: the watched one, and its twin, the same text
-** unwatched, in which a variable that nobody has set is zero and not a pattern.  False: it is no
-** such blob. */
-bool kg_simt_twins(const kg_blob *blob, kg_blob *first, kg_blob *second);
+/* What a checked blob holds: the watched object, and its twin, the same text unwatched, in which a
+** variable that nobody has set is zero and not a pattern. */
+typedef struct kg_simt_twin_objects {
+  kg_blob first, second;
+  const char *text; /* as it was compiled, from first_line of the compiler's input on */
+  unsigned first_line;
+} kg_simt_twin_objects;
+
+/* The parts lie in the blob.  False: it is no such blob. */
+bool kg_simt_twins(const kg_blob *blob, kg_simt_twin_objects *twins);
 
 /* A Metal text as C++ can take it, and the entry's call (metal.c).  The caller frees both. */
 kg_status kg_simt_metal_text(const kg_source *source, char **text, char **call, kg_error *error);
@@ -292,9 +301,12 @@ typedef struct kg_simt_device {
   double seconds; /* of processor time that a group may take */
   kg_simt_pool *pool;
   kg_simt_memory *memory;
-  pthread_mutex_t lock;           /* of checks and reports */
-  struct kg_simt_check *checks;   /* idle ones */
-  struct kg_simt_report *reports; /* the threads' */
+  pthread_mutex_t lock;            /* of all that follows */
+  struct kg_simt_check *checks;    /* idle ones */
+  struct kg_simt_report *reports;  /* the threads' */
+  struct kg_simt_branch *branches; /* of all texts that were loaded */
+  uint64_t *branch_hashes;
+  size_t branch_count, branch_room, hash_room;
 } kg_simt_device;
 
 #endif

@@ -221,6 +221,77 @@ static void findings_are_gone_after_a_clean_launch(void **state) {
   close_twin(&t);
 }
 
+/* ---- which sides of conditions were taken ------------------------------------------------------ */
+
+/* "3 `thread < 8`: true false\n", a line each, of the body. */
+static void all_branches(const Twin *t, char *text, size_t bytes) {
+  const kg_simt_branch *b;
+  const size_t count = kg_simt_branches(&t->bench.device, &b);
+  size_t at = 0;
+  *text = 0;
+  for (size_t i = 0; i < count && at < bytes; i++)
+    if (strcmp(b[i].file, "twin.kc") == 0)
+      at += (size_t)snprintf(text + at, bytes - at, "%u `%s`:%s%s%s\n", b[i].line, b[i].text,
+                             b[i].taken[1] ? " true" : "", b[i].taken[0] ? " false" : "",
+                             b[i].label ? " (label)" : "");
+}
+
+static void conditions_say_which_sides_were_taken(void **state) {
+  static const char body[] = "const u32 i = group_x * 32 + thread;\n"
+                             "if (i >= n) return;\n"
+                             "f32 v = i > 3u && x[i] > 5.0f ? 1.0f : x[i];\n"
+                             "if (32 > 16) v += 0.0f;\n"
+                             "for (u32 k = 0; k < 2u; k++)\n"
+                             "  if (k > 7u || v > 9.0f)\n"
+                             "    v = 0.0f;\n"
+                             "switch (i % 4u) { case 1: v += 1.0f; break; case 9: v = 0.0f; }\n"
+                             "while (v > 100.0f) v -= 1.0f;\n"
+                             "y[i] = v;\n";
+  char text[32768], said[4096];
+  Twin t;
+  (void)state;
+  FOR_EACH_WIDTH(width) {
+    open_twin(&t, "input_written", "good", width);
+    snprintf(text, sizeof text, "%s%s}\n", preamble, body);
+    load(&t.bench, text, "twin");
+    t.threads = 32, t.groups = 1, t.elements = 32;
+    if (launch_twin(&t)) fail_msg("%s", t.bench.error.message);
+    all_branches(&t, said, sizeof said);
+    assert_string_equal(said, "2 `i >= n`: false\n"
+                              "3 `i > 3u`: true false\n"
+                              "3 `x[i] > 5.0f`: false\n"
+                              "5 `k < 2u`: true false\n"
+                              "6 `k > 7u`: false\n"
+                              "6 `v > 9.0f`: false\n"
+                              "8 `case 1`: true false (label)\n"
+                              "8 `case 9`: false (label)\n"
+                              "9 `v > 100.0f`: false\n");
+    t.elements = 20; /* what was taken once stays so */
+    if (launch_twin(&t)) fail_msg("%s", t.bench.error.message);
+    all_branches(&t, said, sizeof said);
+    assert_non_null(strstr(said, "2 `i >= n`: true false\n"));
+    assert_non_null(strstr(said, "9 `v > 100.0f`: false\n"));
+    close_twin(&t);
+  }
+}
+
+/* Of a launch that ended early the counts mean nothing. */
+static void a_launch_with_a_finding_is_not_counted(void **state) {
+  char text[32768], said[4096];
+  Twin t;
+  (void)state;
+  open_twin(&t, "input_written", "good", 0);
+  snprintf(text, sizeof text, "%sif (n == 20) return;\ny[thread] = x[thread];\n}\n", preamble);
+  load(&t.bench, text, "twin");
+  t.threads = t.elements = 32, t.groups = 1;
+  if (launch_twin(&t)) fail_msg("%s", t.bench.error.message);
+  t.elements = 20;
+  assert_int_equal(launch_twin(&t), KG_DEVICE_FAILED);
+  all_branches(&t, said, sizeof said);
+  assert_string_equal(said, "1 `n == 20`: false\n");
+  close_twin(&t);
+}
+
 typedef struct Runner {
   Twin *twin;
   int launches, wrong;
@@ -503,6 +574,8 @@ int main(void) {
       cmocka_unit_test(checking_devices_open_by_their_names),
       cmocka_unit_test(an_endless_kernel_on_a_plain_device_is_a_report),
       cmocka_unit_test(silent_about_the_library_at_32_lanes),
+      cmocka_unit_test(conditions_say_which_sides_were_taken),
+      cmocka_unit_test(a_launch_with_a_finding_is_not_counted),
       cmocka_unit_test(silent_about_the_library_at_64_lanes),
       cmocka_unit_test(silent_about_the_librarys_cuda_texts),
       cmocka_unit_test(silent_about_the_librarys_metal_texts),

@@ -344,7 +344,7 @@ static void a_fold_that_starts_at_16_is_found_by_the_run_at_64_lanes_alone(void 
                       "\n"
                       "run: row_sum, the hip text\n"
                       "  at custom_kernel_row_sum_bfloat16, simt64, case 1 (rows = 3, D = 500)\n"
-                      "  y: rms error 0.449 is over the tolerance 0.008; the worst element: [1] is "
+                      "  y: rms error 0.461 is over the tolerance 0.008; the worst element: [1] is "
                       "12.125, expected 22.5\n"
                       "\n"
                       "6 rows, 16 runs: 2 findings\n");
@@ -582,6 +582,20 @@ static void what_was_not_tried_is_remarked(void **state) {
   findings("row_sum.ref.c:");
 }
 
+/* A side of a condition that no case takes is remarked, and a finding where that is asked for. */
+static void a_side_that_no_case_takes_is_told(void **state) {
+  (void)state;
+  edit(body, "f32 sum = 0;", "if (D == 123456) return;\nf32 sum = 0;");
+  assert_int_equal(verify("--only sanitize --with simt32+check"), 0);
+  findings("remark: row_sum\n  of its conditions, watched runs leave out:\n"
+           "  row_sum.kc:4: `D == 123456` is never true\n\n");
+  assert_int_equal(verify("--only sanitize --with simt32+check --require coverage"), 1);
+  findings("sanitize: row_sum\n  of its conditions, watched runs leave out:\n"
+           "  row_sum.kc:4: `D == 123456` is never true\n\n");
+  assert_int_equal(verify("--only run --require coverage"), 2);
+  findings("--require coverage: --only leaves out the stage that counts, sanitize");
+}
+
 static void a_bound_that_is_loose_is_remarked(void **state) {
   (void)state;
   edit("kernels.lua", "f32 = 1e-5", "f32 = 1e-2");
@@ -675,6 +689,7 @@ int main(void) {
       test(a_filling_that_the_reference_does_not_know_is_a_finding),
       test(a_reference_that_faults_ends_no_run),
       test(what_was_not_tried_is_remarked),
+      test(a_side_that_no_case_takes_is_told),
       test(a_bound_that_is_loose_is_remarked),
       test(a_missing_barrier_is_found_by_the_sanitizer),
       test(bad_usage_is_answered_with_what_is_right),

@@ -16,6 +16,13 @@ static int64_t place(const ref_call *c, const char *side, int64_t b) {
   return b / B1 * ref_int(c, name[0]) + b % B1 * ref_int(c, name[1]);
 }
 
+/* Row b's expert is below the one before it: rows whose places overlap come to that. */
+static bool falls(const ref_call *c, const ref_tensor *rhs, int64_t rows) {
+  for (int64_t b = 1; b < rows; b++)
+    if (rhs->whole[place(c, "rhs", b)] < rhs->whole[place(c, "rhs", b - 1)]) return true;
+  return false;
+}
+
 /* Experts in any order, or in order for expert_batched and "sorted": fewer rows for the later ones,
 ** so that some have none and one has many; "one": all of the last expert.  "beyond": a third of the
 ** rows, the last ones where there is an order, have an expert that does not exist, and one in
@@ -45,6 +52,8 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
     for (int64_t b = 0; b < rows; b++)
       if (ordered ? b >= rows * 2 / 3 : b % 3 == 1)
         rhs->whole[place(c, "rhs", b)] = b < rows * 3 / 4 ? E : (int64_t)UINT32_MAX;
+  if (ordered && falls(c, rhs, rows))
+    for (int64_t i = 0; i < rhs->count; i++) rhs->whole[i] = E - 1;
 }
 
 void reference(ref_call *c) {

@@ -11,13 +11,13 @@ void fill(ref_call *c, const char *how, uint64_t seed) {
   const ref_tensor *v = ref_find(c, "v_in"), *lse = ref_find(c, "lse_in");
   const ref_tensor *indptr = ref_find(c, "o_indptr");
   const int64_t N = ref_int(c, "N"), M = ref_int(c, "M"), H = ref_int(c, "H"), D = ref_int(c, "D");
-  for (int64_t o = 0; o <= M; o++) indptr->whole[o] = o * o * N / (M * M);
+  for (int64_t o = 0; o <= M; o++) indptr->whole[o] = M > 0 ? o * o * N / (M * M) : N;
   for (int64_t i = 0; i < N * H; i++) {
     const int64_t part = i / H;
     lse->real[i] = 3 * lse->real[i] + (double)(part % 4);
     if (strcmp(how, "far") == 0) lse->real[i] = (part % 2 ? -150 : 170) + lse->real[i];
     const bool hole = strcmp(how, "holes") == 0 && part % 3 == 1;
-    const bool empty = strcmp(how, "empty") == 0 && part < indptr->whole[M - 1];
+    const bool empty = strcmp(how, "empty") == 0 && M > 0 && part < indptr->whole[M - 1];
     if (hole || empty) lse->real[i] = -INFINITY;
     if (strcmp(how, "holes") == 0 && i % 5 == 2) lse->real[i] = NAN;
     for (int64_t d = 0; d < D; d++)

@@ -36,7 +36,7 @@ static inline void paged_lists(const ref_call *c, const char *how, const ref_ten
   const int64_t filled = empty ? (requests + 1) / 2 : requests;
   for (int64_t r = 0; r <= requests; r++) {
     const int64_t before = empty ? (r + 1) / 2 : r; /* requests with pages, below r */
-    indptr->whole[r] = listed->count * before / filled;
+    indptr->whole[r] = filled > 0 ? listed->count * before / filled : listed->count;
   }
   const int64_t stride = pages % 7 ? 7 : 1; /* prime to pages */
   for (int64_t r = 0; r < requests; r++)
