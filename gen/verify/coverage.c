@@ -71,17 +71,10 @@ static const char *told(Arena *a, const Seen *seen) {
   return text;
 }
 
-/* A launch with a finding is not counted. */
-static bool has_findings(const Verify *v, const Kernel *k) {
-  for (int i = 0; i < v->finding_count; i++)
-    if (v->findings[i].kernel != NULL && strcmp(v->findings[i].kernel, k->name) == 0) return true;
-  return false;
-}
-
 static void cover(Verify *v, Arena *a, int kernel) {
   const Kernel *k = v->library->spec->kernels[kernel];
   Seen seen = {0};
-  if (has_findings(v, k)) return;
+  if (verify_has_findings(v, k)) return; /* a launch with one is not counted */
   for (int t = 0; t < v->tool_count; t++) {
     const kg_simt_branch *list = NULL;
     if (v->tools[t].stage != VERIFY_SANITIZE || v->tools[t].device == NULL) continue;

@@ -13,9 +13,10 @@ enum {
   SOME_LANES = 1 << 18,
   END_LANES = 1 << 24,
   MANY_LANES = 1 << 26,
-  LARGE = 70001,   /* above 65535, and odd */
-  MOST_EACH = 400, /* cases of an instance */
-  MOST_ALL = 600,  /* of all of a kernel's instances together */
+  LARGE = 70001,       /* above 65535, and odd */
+  MOST_GROUPS = 65535, /* on the axes y and z, of CUDA and HIP */
+  MOST_EACH = 400,     /* cases of an instance */
+  MOST_ALL = 600,      /* of all of a kernel's instances together */
   LEAST_EACH = 24,
   PAIRS = 60,
   MIXTURES = 16,
@@ -47,16 +48,20 @@ static uint64_t draw(Planner *p, uint64_t below) { return trial_hash(p->dice++) 
 
 /* ---- what a case takes ------------------------------------------------------------------------ */
 
-/* A product of three; -1: one has no value, or it is absurd. */
-static int64_t product(const kg_expr *three, const int64_t *values) {
+/* -1: one has no value, or it is absurd. */
+static int64_t product_of(const kg_expr *factors, int count, const int64_t *values) {
   int64_t all = 1;
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < count; i++) {
     int64_t n = 1;
-    if (three[i].count > 0 && (!expr_eval(&three[i], values, &n) || n < 0)) return -1;
+    if (factors[i].count > 0 && (!expr_eval(&factors[i], values, &n) || n < 0)) return -1;
     if (n > 0 && all > INT32_MAX / n) return -1;
     all *= n;
   }
   return all;
+}
+
+static int64_t product(const kg_expr *three, const int64_t *values) {
+  return product_of(three, 3, values);
 }
 
 int64_t probe_threads(const Kernel *k, const kg_instance *instance) {
@@ -72,6 +77,8 @@ static bool admitted(const Planner *p, const Case *c, int64_t most_elements, int
   case_values(p->s->instance, c, values);
   const int64_t n = case_elements(p->k, values), groups = product(p->k->groups, values);
   if (n < 0 || n > most_elements || groups < 0 || groups > most_lanes / p->threads) return false;
+  for (int axis = 1; axis < 3; axis++) /* a launch refuses more, and says so */
+    if (product_of(p->k->groups + axis, 1, values) > MOST_GROUPS) return false;
   return requirements_hold(p->k, values, p->scalars_stay);
 }
 
@@ -391,6 +398,26 @@ static void share_out(Planner *p, int most) {
   p->all.count = kept;
 }
 
+/* Scalars that 16 bits do not hold come to no share either: rounding one shows in those instances
+** alone. */
+static void add_inexact(Planner *p, const Case *around) {
+  Case all = *around;
+  bool any = false;
+  enliven(p, &all, -1);
+  for (int i = 0; i < p->k->scalar_count; i++) {
+    const double own = around->reals[i], xs[] = {0.3, own * 1.0071, own * 0.9931, 2.7071};
+    if (p->k->scalars[i].dtype != KG_F32) continue;
+    for (size_t x = 0; x < sizeof xs / sizeof *xs; x++) {
+      Case next = all;
+      if (!scalar_given(p, &next, i, xs[x])) continue;
+      all = next;
+      any = true;
+      break;
+    }
+  }
+  if (any) add(p, &all);
+}
+
 ProbePlan probe_plan(Arena *a, const ProbeSubject *s) {
   const Kernel *k = s->kernel;
   Planner *p = arena_alloc(a, sizeof *p);
@@ -424,6 +451,7 @@ ProbePlan probe_plan(Arena *a, const ProbeSubject *s) {
   mixtures(p, around, lights);
   const int each = MOST_ALL / (s->count > 0 ? s->count : 1);
   share_out(p, each > MOST_EACH ? MOST_EACH : each < LEAST_EACH ? LEAST_EACH : each);
+  for (int n = 0; n < lights; n++) add_inexact(p, around[n]);
   p->all.large_from = p->all.count;
   add_large(p);
   return p->all;

@@ -82,6 +82,7 @@ void verify_inputs_seen(Verify *v, int kernel, const TrialData *d) {
 static void check_inputs(Verify *v) {
   for (int i = 0; i < v->library->spec->kernel_count; i++) {
     const Kernel *k = v->library->spec->kernels[i];
+    if (verify_has_findings(v, k)) continue; /* fewer cases were run for it */
     for (int n = 0; n < k->input_count; n++)
       if (v->inputs[i][n] == INPUT_CONSTANT)
         verify_found(v, v->stages[VERIFY_RUN] ? VERIFY_RUN : VERIFY_SANITIZE, -1, k, NULL,
@@ -322,7 +323,8 @@ static void check_coverage(Verify *v, VerifyStage stage) {
       device = true;
       run = run || row->wanted[t] > 0;
     }
-    if (device && !run && row->kernel->case_count > 0)
+    if (device && !run && row->kernel->case_count > 0 &&
+        reference_of(v->references, row->kernel)->usable)
       verify_found(v, stage, -1, row->kernel, NULL, (VerifyPlace){.instance = row->name},
                    "no case of the specification runs this instance; add one with its constants");
   }

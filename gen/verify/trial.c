@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "simt_check.h"
 #include "verify/compare.h"
 #include "verify/data.h"
 #include "verify/element.h"
@@ -432,7 +433,11 @@ Trial trial_run(Arena *a, const TrialData *d, kg_device *device, int repeat) {
   const Kernel *k = d->kernel;
   Trial trial = {0};
   void *memory[MAX_ARGS] = {0};
+  const unsigned char *left[MAX_ARGS] = {NULL};
+  for (int i = k->input_count; i < k->arg_count; i++) left[i] = d->want.tensors[i].left;
+  kg_simt_may_leave(left);
   trial.status = run(a, d, device, repeat, &trial, memory);
+  kg_simt_may_leave(NULL);
   if (trial.status != KG_OK) trial.message = arena_strdup(a, kg_device_message(device));
   for (int i = 0; i < k->arg_count; i++)
     if (memory[i]) kg_device_free(device, memory[i]);

@@ -122,6 +122,12 @@ void verify_found(Verify *v, VerifyStage stage, int job, const Kernel *k, const 
   free(text);
 }
 
+bool verify_has_findings(const Verify *v, const Kernel *k) {
+  for (int i = 0; i < v->finding_count; i++)
+    if (v->findings[i].kernel != NULL && strcmp(v->findings[i].kernel, k->name) == 0) return true;
+  return false;
+}
+
 /* One job adds its findings one after another, so serial keeps their order. */
 static int by_job(const void *x, const void *y) {
   const VerifyFinding *a = x, *b = y;

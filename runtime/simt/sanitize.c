@@ -239,18 +239,25 @@ static bool run(kg_simt_check *check, kg_simt_job *job, kg_simt_order order, boo
 
 /* ---- at the end ------------------------------------------------------------------------------ */
 
+static _Thread_local const unsigned char *const *may_leave; /* see kg_simt_may_leave */
+
+void kg_simt_may_leave(const unsigned char *const *left) { may_leave = left; }
+
 static void look_for_unwritten(kg_simt_check *check) {
   for (size_t i = 0; i < check->object_count; i++) {
     const kg_simt_object *object = &check->objects[i];
     if (object->kind != KG_SIMT_OUTPUT) continue;
     const size_t bytes = kg_dtype_bytes(object->tensor->dtype), grain = object->grain;
+    const unsigned char *left = may_leave ? may_leave[object->argument] : NULL;
     size_t first = 0, missing = 0, counted = 0; /* elements up to counted are */
     for (size_t at = 0; at < object->bytes; at += grain) {
       if (object->cells[at / grain].written >= check->launch_first) continue;
       const size_t after = at + grain < object->bytes ? at + grain : object->bytes;
       if (at / bytes > counted) counted = at / bytes;
-      if (missing == 0) first = counted;
-      for (; counted * bytes < after; counted++) missing++;
+      for (; counted * bytes < after; counted++) {
+        if (left && left[counted]) continue;
+        if (missing++ == 0) first = counted;
+      }
     }
     if (missing > 0) kg_simt_found_never_written(check, object, first * bytes, missing);
   }

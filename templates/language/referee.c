@@ -262,8 +262,10 @@ static void answer_fill(const Question *q) {
 static void nudge(ref_tensor *t, uint32_t dice, int steps) {
   for (int64_t i = 0; t->real && i < t->count; i++) {
     dice = dice * 1664525u + 1013904223u;
-    for (int s = 0; s < steps && isfinite(t->real[i]) && t->real[i] != 0; s++)
-      t->real[i] = nextafterf(t->real[i], dice >> 31 ? INFINITY : -INFINITY);
+    for (int s = 0; s < steps && isfinite(t->real[i]) && t->real[i] != 0; s++) {
+      const float next = nextafterf(t->real[i], dice >> 31 ? INFINITY : -INFINITY);
+      if (isfinite(next)) t->real[i] = next;
+    }
   }
 }
 

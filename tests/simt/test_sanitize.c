@@ -202,6 +202,30 @@ static void the_message_of_a_launch_has_three_findings_and_says_how_many_more(vo
   close_twin(&t);
 }
 
+/* What the caller leaves open may stay unwritten, for this thread, until it says so again. */
+static void what_may_be_left_is_not_missed(void **state) {
+  (void)state;
+  unsigned char left[32] = {0};
+  const unsigned char *by_argument[] = {NULL, left};
+  char text[32768];
+  Twin t;
+  open_twin(&t, "input_written", "good", 0);
+  snprintf(text, sizeof text, "%sif (thread < 20) y[thread] = x[thread];\n}\n", preamble);
+  load(&t.bench, text, "twin");
+  t.threads = t.elements = 32, t.groups = 1;
+  assert_int_equal(launch_twin(&t), KG_DEVICE_FAILED);
+  memset(left + 20, 1, 12);
+  kg_simt_may_leave(by_argument);
+  assert_int_equal(launch_twin(&t), KG_OK);
+  left[25] = 0;
+  assert_int_equal(launch_twin(&t), KG_DEVICE_FAILED);
+  assert_non_null(strstr(t.bench.error.message, "no thread writes y[25] of the 32 elements of y"));
+  kg_simt_may_leave(NULL);
+  assert_int_equal(launch_twin(&t), KG_DEVICE_FAILED);
+  assert_non_null(strstr(t.bench.error.message, "y[20] and 11 more"));
+  close_twin(&t);
+}
+
 static void findings_are_gone_after_a_clean_launch(void **state) {
   (void)state;
   Twin t;
@@ -574,6 +598,7 @@ int main(void) {
       cmocka_unit_test(checking_devices_open_by_their_names),
       cmocka_unit_test(an_endless_kernel_on_a_plain_device_is_a_report),
       cmocka_unit_test(silent_about_the_library_at_32_lanes),
+      cmocka_unit_test(what_may_be_left_is_not_missed),
       cmocka_unit_test(conditions_say_which_sides_were_taken),
       cmocka_unit_test(a_launch_with_a_finding_is_not_counted),
       cmocka_unit_test(silent_about_the_library_at_64_lanes),

@@ -582,6 +582,24 @@ static void what_was_not_tried_is_remarked(void **state) {
   findings("row_sum.ref.c:");
 }
 
+/* What the reference leaves, no run misses; and no case has more groups than a backend's axis. */
+static void what_a_reference_leaves_may_stay_unwritten(void **state) {
+  (void)state;
+  edit(body, "if (thread == 0)", "if (thread == 0 && row % 2 == 0)");
+  assert_int_equal(verify("--only sanitize --with simt32+check --own"), 1);
+  findings("no thread writes y[1]");
+  edit("row_sum.ref.c",
+       "y->real[row] =", "if (row % 2) ref_leave((ref_tensor *)y, row);\n    y->real[row] =");
+  assert_int_equal(verify("--only run,sanitize --with simt32,simt32+check"), 0);
+}
+
+static void no_case_has_a_grid_that_no_device_takes(void **state) {
+  (void)state;
+  edit("kernels.lua", "groups = { dim.rows, 1, 1 }", "groups = { 1, dim.rows, 1 }");
+  edit(body, "row = group_x", "row = group_y");
+  assert_int_equal(verify("--only run --with simt32"), 0);
+}
+
 /* A side of a condition that no case takes is remarked, and a finding where that is asked for. */
 static void a_side_that_no_case_takes_is_told(void **state) {
   (void)state;
@@ -689,6 +707,8 @@ int main(void) {
       test(a_filling_that_the_reference_does_not_know_is_a_finding),
       test(a_reference_that_faults_ends_no_run),
       test(what_was_not_tried_is_remarked),
+      test(what_a_reference_leaves_may_stay_unwritten),
+      test(no_case_has_a_grid_that_no_device_takes),
       test(a_side_that_no_case_takes_is_told),
       test(a_bound_that_is_loose_is_remarked),
       test(a_missing_barrier_is_found_by_the_sanitizer),
