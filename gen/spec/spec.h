@@ -178,6 +178,9 @@ typedef struct Kernel {
   } allow[16];
 } Kernel;
 
+/* The key of a case's own seed: "seed", and "data_seed" where the kernel has a seed itself. */
+const char *case_seed(const Kernel *k);
+
 /* Makes the room of a kernel that has none yet. */
 void kernel_room(Arena *a, Kernel *k);
 

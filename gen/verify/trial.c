@@ -83,7 +83,7 @@ void case_put(Buf *b, const Kernel *k, const Case *c) {
   }
   if (c->fill && c->fill[0]) buf_printf(b, ", fill = \"%s\"", c->fill);
   put_data(b, k, c);
-  if (c->seed > 1) buf_printf(b, ", seed = %llu", (unsigned long long)c->seed);
+  if (c->seed > 1) buf_printf(b, ", %s = %llu", case_seed(k), (unsigned long long)c->seed);
 }
 
 static kg_dtype dtype_of(const Kernel *k, const kg_instance *i, int arg) {
