@@ -27,12 +27,15 @@ typedef struct kg_simt_cell {
   uint32_t written, read;                     /* epochs; 0: never */
   uint32_t write_site, read_site, other_site; /* offsets into the object */
   uint16_t writer, reader, other;             /* threads; other: the second one of the phase */
+  uint16_t write_syncs, read_syncs, other_syncs; /* theirs then (abi.h), and KG_SIMT_BY_ATOMIC */
 } kg_simt_cell;
+#define KG_SIMT_BY_ATOMIC 0x8000u
 
 typedef enum kg_simt_kind {
   KG_SIMT_OWN, /* the scheduler's */
   KG_SIMT_INPUT,
   KG_SIMT_OUTPUT,
+  KG_SIMT_BOTH,   /* of a native text: a buffer that may be written and begins with data */
   KG_SIMT_MEMORY, /* an allocation, where no call says what it is for */
   KG_SIMT_SHARED
 } kg_simt_kind;
@@ -46,6 +49,7 @@ typedef struct kg_simt_object {
   kg_simt_cell *cells; /* of outputs and shared arrays */
   const char *name;
   const kg_tensor *tensor; /* NULL: a shared array, or an allocation without one */
+  struct kg_simt_use *use; /* of a native text's buffer; else NULL */
   int argument;
 } kg_simt_object;
 
@@ -99,6 +103,8 @@ typedef struct kg_simt_check {
   kg_simt_finding *findings; /* KG_SIMT_FINDINGS */
   int finding_count;
   bool no_memory;
+  bool atomics;     /* there was an atomic access */
+  char beyond[512]; /* where a native text first got a value that nobody brought; "": nowhere */
   unsigned char *kept; /* outputs: as they were before the launch, and after the first run */
   size_t kept_bytes;
 } kg_simt_check;

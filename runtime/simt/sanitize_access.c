@@ -212,30 +212,62 @@ static void doubt(kg_simt_check *check, const kg_simt_object *object, size_t off
 
 /* ---- reads and writes ------------------------------------------------------------------------ */
 
+/* A lane operation of a native text that orders a wave's memory (__syncwarp, simdgroup_barrier)
+** lies between what the other thread did, at that count of its own, and now. */
+static bool synced(const kg_simt_check *check, uint16_t other, uint16_t syncs) {
+  const kg_simt_lane *now = check->state->now;
+  const unsigned width = check->context->width;
+  return ((syncs ^ now->syncs) & 0x7fffu) != 0 && other / width == now->number / width;
+}
+
+static bool by_atomic(const kg_simt_cell *cell) { return cell->write_syncs & KG_SIMT_BY_ATOMIC; }
+
+/* In this phase, or by another group of this launch. */
+static bool written_meanwhile(const kg_simt_check *check, const kg_simt_object *object,
+                              const kg_simt_cell *cell, uint32_t epoch, uint16_t thread) {
+  if (cell->written < check->launch_first) return false;
+  if (cell->written == epoch)
+    return cell->writer != thread && !synced(check, cell->writer, cell->write_syncs);
+  return cell->written < check->group_first && object->kind != KG_SIMT_SHARED;
+}
+
+/* The cell was read in this phase, and now is written. */
+static void read_meanwhile(kg_simt_check *check, const kg_simt_object *object, size_t offset,
+                           size_t bytes, const kg_simt_cell *cell, const void *site) {
+  const uint16_t thread = (uint16_t)check->state->now->number;
+  if (cell->reader != thread && !synced(check, cell->reader, cell->read_syncs))
+    race(check, object, offset, bytes, "writes", site, "may still read it", cell->read_site,
+         cell->reader, cell->read);
+  else if (cell->other != KG_SIMT_NOBODY && cell->other != thread &&
+           !synced(check, cell->other, cell->other_syncs))
+    race(check, object, offset, bytes, "writes", site, "may still read it", cell->other_site,
+         cell->other, cell->read);
+}
+
 static void write_cells(kg_simt_check *check, const kg_simt_object *object, size_t offset,
                         size_t bytes, const void *site) {
   const uint32_t epoch = check->group_first + check->context->group.phase;
   const uint32_t place = (uint32_t)((const char *)site - check->base);
   const uint16_t thread = (uint16_t)check->state->now->number;
+  const uint16_t syncs = check->state->now->syncs & 0x7fffu;
   const size_t grain = object->grain;
   kg_simt_cell *cell = &object->cells[offset >> object->shift];
   for (size_t done = 0; done < bytes; done += grain, cell++) {
-    if (RARELY(cell->written >= check->launch_first && cell->writer != thread &&
-               cell->written == epoch))
+    if (RARELY(cell->written >= check->launch_first) &&
+        written_meanwhile(check, object, cell, epoch, thread))
       doubt(check, object, offset + done, grain, cell, site, thread);
-    if (RARELY(cell->written < check->group_first && cell->written >= check->launch_first) &&
-        object->kind != KG_SIMT_SHARED)
-      doubt(check, object, offset + done, grain, cell, site, thread);
-    if (RARELY(cell->read == epoch)) {
-      if (cell->reader != thread)
-        race(check, object, offset + done, bytes, "writes", site, "may still read it",
-             cell->read_site, cell->reader, epoch);
-      else if (cell->other != KG_SIMT_NOBODY)
-        race(check, object, offset + done, bytes, "writes", site, "may still read it",
-             cell->other_site, cell->other, epoch);
-    }
+    if (RARELY(cell->read == epoch)) read_meanwhile(check, object, offset + done, bytes, cell, site);
     cell->written = epoch, cell->write_site = place, cell->writer = thread;
+    cell->write_syncs = syncs;
   }
+}
+
+/* Nobody of this launch (of shared memory: of this group) has written it. */
+static void unwritten(kg_simt_check *check, const kg_simt_object *object, size_t offset,
+                      size_t bytes, const void *site) {
+  if (object->use) object->use->early = true;
+  if (object->kind != KG_SIMT_MEMORY && object->kind != KG_SIMT_BOTH)
+    bad_access(check, KG_FOUND_UNWRITTEN, object, offset, bytes, false, site);
 }
 
 static void read_cells(kg_simt_check *check, const kg_simt_object *object, size_t offset,
@@ -245,22 +277,54 @@ static void read_cells(kg_simt_check *check, const kg_simt_object *object, size_
   const uint16_t thread = (uint16_t)check->state->now->number;
   const bool shared = object->kind == KG_SIMT_SHARED;
   const uint32_t since = shared ? check->group_first : check->launch_first;
+  const uint16_t syncs = check->state->now->syncs & 0x7fffu;
   const size_t grain = object->grain;
   kg_simt_cell *cell = &object->cells[offset >> object->shift];
   for (size_t done = 0; done < bytes; done += grain, cell++) {
-    if (RARELY(cell->written < since)) {
-      if (object->kind != KG_SIMT_MEMORY)
-        bad_access(check, KG_FOUND_UNWRITTEN, object, offset + done, bytes, false, site);
-    } else if (RARELY((cell->written == epoch && cell->writer != thread) ||
-                      cell->written < check->group_first))
+    if (RARELY(cell->written < since))
+      unwritten(check, object, offset + done, bytes, site);
+    else if (RARELY((cell->written == epoch && cell->writer != thread) ||
+                    cell->written < check->group_first) &&
+             !(cell->written == epoch && synced(check, cell->writer, cell->write_syncs)))
       race(check, object, offset + done, bytes, "reads", site, "may still write it",
            cell->write_site, cell->writer, cell->written);
     if (cell->read != epoch)
-      cell->read = epoch, cell->read_site = place, cell->reader = thread,
+      cell->read = epoch, cell->read_site = place, cell->reader = thread, cell->read_syncs = syncs,
       cell->other = KG_SIMT_NOBODY;
-    else if (cell->reader != thread && cell->other == KG_SIMT_NOBODY)
-      cell->other = thread, cell->other_site = place;
+    else if (cell->reader != thread) {
+      if (RARELY(syncs != 0) && synced(check, cell->reader, cell->read_syncs))
+        cell->read_site = place, cell->reader = thread, cell->read_syncs = syncs;
+      else if (cell->other == KG_SIMT_NOBODY ||
+               (RARELY(syncs != 0) && synced(check, cell->other, cell->other_syncs)))
+        cell->other = thread, cell->other_site = place, cell->other_syncs = syncs;
+    }
   }
+}
+
+/* Atomic accesses to the same cell are ordered among each other, and no others are by them. */
+static void atomic_cells(kg_simt_check *check, const kg_simt_object *object, size_t offset,
+                         size_t bytes, unsigned how, const void *site) {
+  const uint32_t epoch = check->group_first + check->context->group.phase;
+  const uint32_t place = (uint32_t)((const char *)site - check->base);
+  const uint16_t thread = (uint16_t)check->state->now->number;
+  const uint16_t syncs = (uint16_t)((check->state->now->syncs & 0x7fffu) | KG_SIMT_BY_ATOMIC);
+  const bool writes = how & KG_SIMT_WRITES, reads = !writes || (how & KG_SIMT_UPDATES);
+  const uint32_t since =
+      object->kind == KG_SIMT_SHARED ? check->group_first : check->launch_first;
+  const size_t grain = object->grain;
+  kg_simt_cell *cell = &object->cells[offset >> object->shift];
+  for (size_t done = 0; done < bytes; done += grain, cell++) {
+    if (cell->written < since) {
+      if (reads) unwritten(check, object, offset + done, bytes, site);
+    } else if (!by_atomic(cell) && written_meanwhile(check, object, cell, epoch, thread))
+      race(check, object, offset + done, bytes, writes ? "updates" : "reads", site,
+           "may still write it, not atomically", cell->write_site, cell->writer, cell->written);
+    if (!writes) continue;
+    if (cell->read == epoch) read_meanwhile(check, object, offset + done, bytes, cell, site);
+    cell->written = epoch, cell->write_site = place, cell->writer = thread;
+    cell->write_syncs = syncs;
+  }
+  check->atomics = true;
 }
 
 void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned long bytes,
@@ -292,7 +356,9 @@ void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned lo
     }
     let_go(check);
   }
-  if (writes)
+  if (RARELY(how & KG_SIMT_ATOMIC))
+    atomic_cells(check, object, offset, bytes, how, site);
+  else if (writes)
     write_cells(check, object, offset, bytes, site);
   else
     read_cells(check, object, offset, bytes, site);

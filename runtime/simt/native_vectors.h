@@ -1,0 +1,1 @@
+/* native_vectors.h: Metal's vectors: constructors of pieces, swizzles, operators. */
