@@ -1,6 +1,7 @@
 /* run.c: a native text from its file to its findings and outputs.  See native.h. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ typedef struct Parameter {
   unsigned long given_count;
 } Parameter;
 enum { IS_VALUE, IS_READ, IS_WRITTEN, IS_PLACE };
+enum { FOUND_OUT_IN = 1 << 20 }; /* units of a buffer, while its size is not known */
 
 typedef struct Buffer {
   const char *name;
@@ -180,26 +182,6 @@ static NumberType type_of(const Parameter *p) {
   return (NumberType){(NumberKind)p->kind, p->part, p->format == 1};
 }
 
-static int64_t threads_in_all(const Try *t) {
-  double n = 1;
-  for (int i = 0; i < 3; i++) n *= (double)t->grid.groups[i] * t->grid.threads[i];
-  return n < 0x1p40 ? (int64_t)n : INT64_C(1) << 40;
-}
-
-/* Of a buffer that nobody says the size of: a number for each thread, or for each place that the whole
-** arguments span, if these are more. */
-static int64_t default_units(const Try *t) {
-  int64_t product = 1;
-  for (int i = 0; i < t->choice.entry->parameter_count; i++) {
-    const Parameter *p = &t->parameters[i];
-    if (p->how != IS_VALUE || (p->kind != NUMBER_SIGNED && p->kind != NUMBER_UNSIGNED)) continue;
-    const int64_t x = number_get_whole(type_of(p), t->block + p->offset, 0);
-    if (x > 1 && x <= (INT64_C(1) << 22) / product) product *= x;
-  }
-  const int64_t threads = threads_in_all(t);
-  return product > threads ? product : threads;
-}
-
 static int set_value(Try *t, int i) {
   const Parameter *p = &t->parameters[i];
   const char *name = t->choice.entry->parameters[i].name;
@@ -252,8 +234,7 @@ static int set_buffer(Try *t, int i) {
   b->written = p->how == IS_WRITTEN;
   if (type && !number_named(type, &b->type))
     return refuse("--type %s=%s: the types are f32, f16, bf16, f64, i8 ... u64", name, type);
-  b->units = default_units(t);
-  if (b->units * p->unit > INT64_C(1) << 31) b->units = (INT64_C(1) << 31) / p->unit;
+  b->units = FOUND_OUT_IN;
   if (size && !read_size(size, &b->units))
     return refuse("--size %s=%s: it is a number of elements", name, size);
   b->said = size != NULL;
@@ -271,8 +252,6 @@ static int set_buffer(Try *t, int i) {
                     "none (outputs), or a number; not '%s'", name, name, value);
     b->how = value, b->begun = true;
   }
-  const int64_t bytes = b->units * p->unit;
-  b->count = b->type.bytes ? bytes / b->type.bytes : 0;
   t->buffer_count++;
   return EXIT_FINE;
 }
@@ -318,6 +297,9 @@ static int place_buffer(Try *t, int n) {
   const Parameter *p = &t->parameters[b->parameter];
   const size_t bytes = (size_t)b->units * p->unit;
   void *memory;
+  b->count = b->type.bytes ? (int64_t)bytes / b->type.bytes : 0;
+  if (t->tensors[n].data) kg_device_free(t->device, t->tensors[n].data);
+  t->tensors[n].data = NULL;
   if (kg_device_alloc(t->device, bytes ? bytes : 1, &memory))
     return refuse("%s: %s", b->name, kg_device_message(t->device));
   if (p->given)
@@ -347,7 +329,71 @@ static void set_grid(Try *t) {
   }
 }
 
+/* ---- sizes that nobody says ------------------------------------------------------------------ */
+
+/* What a buffer may well have as many elements as: products of the whole arguments and of the counts of
+** groups, or, where there is no such argument, of threads. */
+typedef struct Sizes {
+  int64_t factors[8], products[256];
+  int factor_count, product_count;
+} Sizes;
+
+static void add_factor(Sizes *s, int64_t x) {
+  if (x > 1 && x < INT64_C(1) << 31 && s->factor_count < 8) s->factors[s->factor_count++] = x;
+}
+
+static Sizes likely_sizes(const Try *t) {
+  Sizes s = {.factor_count = 0};
+  for (int i = 0; i < t->choice.entry->parameter_count; i++) {
+    const Parameter *p = &t->parameters[i];
+    if (p->how == IS_VALUE && (p->kind == NUMBER_SIGNED || p->kind == NUMBER_UNSIGNED))
+      add_factor(&s, number_get_whole(type_of(p), t->block + p->offset, 0));
+  }
+  const bool none = s.factor_count == 0;
+  for (int i = 0; i < 3; i++) add_factor(&s, t->grid.groups[i]);
+  if (none) add_factor(&s, (int64_t)t->grid.threads[0] * t->grid.threads[1] * t->grid.threads[2]);
+  for (int set = 1; set < 1 << s.factor_count; set++) {
+    double product = 1;
+    for (int f = 0; f < s.factor_count; f++)
+      if (set >> f & 1) product *= (double)s.factors[f];
+    if (product < 0x1p40) s.products[s.product_count++] = (int64_t)product;
+  }
+  return s;
+}
+
+/* From how far a run in plenty of room has gone: as far as that, if there is reason for it (it is such a
+** product, or nearly, or a multiple of one that is not small beside it); else the largest product below,
+** and what goes beyond is a finding. */
+static int64_t likely_units(const Sizes *s, int64_t extent) {
+  int64_t largest = 0, next = INT64_MAX, widest = 0;
+  for (int f = 0; f < s->factor_count; f++)
+    if (s->factors[f] > widest) widest = s->factors[f];
+  for (int i = 0; i < s->product_count; i++) {
+    const int64_t p = s->products[i];
+    const bool near = p >= extent && (p - extent < widest || p == extent);
+    const bool multiple = extent % p == 0 && (double)p * (double)p >= (double)extent;
+    if ((near && p < extent + widest) || multiple) return p > extent ? p : extent;
+    if (p <= extent && p > largest) largest = p;
+    if (p >= extent && p < next) next = p;
+  }
+  return largest > 0 ? largest : next < INT64_MAX ? next : extent;
+}
+
 /* ---- the launch ------------------------------------------------------------------------------ */
+
+/* What the text prints in a first run, it prints again in the second. */
+static void hush(bool on) {
+  static int kept = -1;
+  fflush(stdout);
+  if (on) {
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    kept = dup(1);
+    if (nowhere >= 0) dup2(nowhere, 1), close(nowhere);
+  } else if (kept >= 0) {
+    dup2(kept, 1), close(kept);
+    kept = -1;
+  }
+}
 
 static bool made_up_size(const Try *t, const char *sentence, const Buffer **which) {
   for (int i = 0; i < t->buffer_count; i++) {
@@ -368,24 +414,72 @@ static void print_findings(const Try *t, const kg_error *error) {
     if (findings[i].times > 1) printf(" (%" PRIu64 " times)", findings[i].times);
     printf("\n");
     if (findings[i].class_ == KG_FOUND_OUTSIDE && made_up_size(t, findings[i].sentence, &b))
-      printf("  nobody says how large %s is: --size %s=N\n", b->name, b->name);
+      printf("  that it has %" PRId64 " is a guess, as nobody says so: --size %s=N\n", b->units, b->name);
   }
 }
 
-static int launch(Try *t) {
+static kg_status launch(Try *t, bool once, kg_error *error) {
   kg_arg args[KG_MAX_ARGS];
   memset(args, 0, sizeof args);
   for (int i = 0; i < t->buffer_count; i++)
     args[i] = (kg_arg){.name = t->buffers[i].name, .output = t->buffers[i].written, .type = -1};
   const kg_kernel kernel = {.name = t->choice.shown, .arg_count = t->buffer_count, .args = args};
   const kg_call call = {.kernel = &kernel, .tensors = t->tensors};
-  kg_error error = {0};
-  t->native = (kg_simt_native){.uses = t->uses};
+  t->native = (kg_simt_native){.uses = t->uses, .once = once};
   kg_simt_native_note(&t->native);
   const kg_status s = t->device->ops->launch_call(t->device, t->function, &t->grid, t->block,
-                                                  t->block_bytes, &call, &error);
+                                                  t->block_bytes, &call, error);
   kg_simt_native_note(NULL);
   fflush(stdout);
+  return s;
+}
+
+static bool is_endless(const Try *t) {
+  const kg_simt_finding *findings;
+  const int count = kg_simt_findings(t->device, &findings);
+  for (int i = 0; i < count; i++)
+    if (findings[i].class_ == KG_FOUND_ENDLESS) return true;
+  return false;
+}
+
+static int place_buffers(Try *t) {
+  for (int i = 0; i < t->buffer_count; i++) {
+    const int status = place_buffer(t, i);
+    if (status) return status;
+  }
+  return EXIT_FINE;
+}
+
+/* A first run in plenty of room, for the sizes that nobody says.  *over: it tells all that there is to
+** tell. */
+static int find_sizes(Try *t, bool *over, kg_status *s, kg_error *error) {
+  bool all = true;
+  for (int i = 0; i < t->buffer_count; i++) all = all && t->buffers[i].said;
+  *over = false;
+  if (all) return EXIT_FINE;
+  const int status = place_buffers(t);
+  if (status) return status;
+  hush(true);
+  *s = launch(t, true, error);
+  hush(false);
+  *over = (*s != KG_OK && *s != KG_DEVICE_FAILED) || (*s != KG_OK && is_endless(t));
+  const Sizes likely = likely_sizes(t);
+  for (int i = 0; i < t->buffer_count && !*over; i++) {
+    Buffer *b = &t->buffers[i];
+    const size_t unit = t->uses[i].unit;
+    if (!b->said) b->units = likely_units(&likely, (int64_t)((t->uses[i].extent + unit - 1) / unit));
+  }
+  return EXIT_FINE;
+}
+
+static int find(Try *t) {
+  kg_error error = {0};
+  kg_status s = KG_OK;
+  bool over;
+  int status = find_sizes(t, &over, &s, &error);
+  if (status == EXIT_FINE && !over) status = place_buffers(t);
+  if (status != EXIT_FINE) return status;
+  if (!over) s = launch(t, false, &error);
   if (s == KG_OK) return EXIT_FINE;
   if (s != KG_DEVICE_FAILED) return refuse("%s", error.message);
   print_findings(t, &error);
@@ -454,13 +548,12 @@ static int run(Try *t) {
   if (status == EXIT_FINE) status = unused(t, t->wish->values, t->wish->value_count, "");
   if (status == EXIT_FINE) status = unused(t, t->wish->sizes, t->wish->size_count, "--size ");
   if (status == EXIT_FINE) status = unused(t, t->wish->types, t->wish->type_count, "--type ");
-  for (int i = 0; i < t->buffer_count && status == EXIT_FINE; i++) status = place_buffer(t, i);
   if (status != EXIT_FINE) return status;
   printf("%s of %s, %u x %u x %u groups of %u x %u x %u threads, %d lanes\n", t->choice.shown,
          t->wish->file, t->grid.groups[0], t->grid.groups[1], t->grid.groups[2], t->grid.threads[0],
          t->grid.threads[1], t->grid.threads[2], t->wish->wave);
   fflush(stdout);
-  status = launch(t);
+  status = find(t);
   if (status == EXIT_USAGE) return status;
   const int wrote = write_outputs(t);
   return wrote ? wrote : status;
@@ -474,7 +567,9 @@ int native_try(Arena *a, NativeWish *wish) {
   t->text = (NativeText){.arena = a, .backend = wish->backend};
   kg_simt_device_name(name, sizeof name, wish->backend, wish->wave, true);
   if (kg_device_open(name, &t->device, &error)) return refuse("%s", error.message);
-  if (wish->seconds > 0) ((kg_simt_device *)t->device->self)->seconds = wish->seconds / 20;
+  const double seconds = wish->seconds > 0 ? wish->seconds : getenv("KG_SIMT_SECONDS") ? 0 : 10;
+  kg_simt_device *self = t->device->self;
+  if (seconds > 0) self->seconds = seconds / 20; /* a watched group has twenty times that */
   const int status = run(t);
   if (t->function) t->device->ops->unload(t->device, t->function);
   kg_device_close(t->device);

@@ -448,7 +448,7 @@ static kg_status run_all(kg_simt_check *check, kg_simt_job *job, kg_simt_copy *t
   bool good = run(check, job, KG_SIMT_FORWARD, &stopped, error);
   if (good && native) note_uses(check);
   if (good && call && !stopped && check->finding_count == 0) look_for_unwritten(check);
-  if (good && call && !stopped && check->finding_count == 0) {
+  if (good && call && !stopped && check->finding_count == 0 && !(native && native->once)) {
     copy_outputs(check, before + bytes, true);
     check->context->copy = twin;
     good = run_in_other_ways(check, job, before, bytes, error);

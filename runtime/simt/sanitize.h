@@ -44,12 +44,12 @@ typedef struct kg_simt_object {
   kg_simt_kind kind;
   uintptr_t start;
   size_t bytes;
-  size_t grain; /* bytes a cell: 1 << shift */
+  struct kg_simt_use *use; /* of a native text's buffer; else NULL */
+  size_t grain;            /* bytes a cell: 1 << shift */
   unsigned shift;
   kg_simt_cell *cells; /* of outputs and shared arrays */
   const char *name;
   const kg_tensor *tensor; /* NULL: a shared array, or an allocation without one */
-  struct kg_simt_use *use; /* of a native text's buffer; else NULL */
   int argument;
 } kg_simt_object;
 

@@ -341,6 +341,8 @@ void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned lo
   }
   if (object->kind == KG_SIMT_OWN) return;
   const size_t offset = (uintptr_t)address - object->start;
+  if (RARELY(object->use) && offset + bytes > object->use->extent)
+    object->use->extent = offset + bytes;
   if (RARELY((how & KG_SIMT_ALIGNED) && ((uintptr_t)address & (bytes - 1))))
     bad_access(check, KG_FOUND_MISALIGNED, object, offset, bytes, writes, site);
   if (object->kind == KG_SIMT_INPUT) {

@@ -296,11 +296,13 @@ typedef struct kg_simt_use { /* a buffer */
   bool begins;      /* with data: what reads it before this launch writes it is no finding */
   size_t unit;      /* bytes of what its pointer points to */
   bool early;       /* it was so read */
+  uint64_t extent;  /* bytes up to the last one that was accessed */
   uint64_t written; /* units, by the first run */
 } kg_simt_use;
 
 typedef struct kg_simt_native {
   kg_simt_use *uses;      /* of the call's tensors; what the run does with them is noted there */
+  bool once;              /* it is not run again in other orders */
   bool atomics;           /* there was an atomic access */
   uint64_t order_differs; /* elements of an output that then depend on the order of lanes: this is no
                           ** finding, as the sum of floats may */
