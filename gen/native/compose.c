@@ -89,7 +89,7 @@ static bool put_threadgroup(Buf *b, NativeText *t, int i, const NativeParameter 
                                   "(elements), or --shared BYTES", p->name, p->name);
     return false;
   }
-  buf_printf(b, "KG_SIMT_SHARED alignas(16) unsigned char kg_native_group_%d[", i);
+  buf_printf(b, "KG_SIMT_SHARED unsigned char kg_native_group_%d[", i);
   if (size)
     buf_printf(b, "sizeof(kg_simt_entry::unit<%d>) * (%s)", i, size);
   else

@@ -185,16 +185,23 @@ static const char *string_of(const NativeText *t, int i) {
   return length >= 2 ? arena_strndup(t->arena, s + 1, length - 2) : s;
 }
 
+/* Of `[[host_name("x" "_f16")]]`; NULL: there is none. */
+static const char *host_name(const NativeText *t, const Declaration *d) {
+  const char *host = NULL;
+  for (int i = d->first; i < d->last && !host; i++) {
+    if (!native_is(t, i, "host_name")) continue;
+    host = "";
+    for (int s = i + 2; t->tokens[s].kind == TOKEN_STRING; s++)
+      host = arena_printf(t->arena, "%s%s", host, string_of(t, s));
+  }
+  return host;
+}
+
 /* `template [[host_name("x")]] kernel foo_t foo<float>;`, `template __global__ void foo<float>(...);` */
 static void take_instance(NativeText *t, const Declaration *d, const Scope *scope) {
   int last = d->last - 1;
-  const char *host = NULL;
+  const char *host = host_name(t, d);
   for (int i = d->first; i < d->last; i++) {
-    if (native_is(t, i, "host_name")) {
-      host = "";
-      for (int s = i + 2; t->tokens[s].kind == TOKEN_STRING; s++) /* pieces stand in a row */
-        host = arena_printf(t->arena, "%s%s", host, string_of(t, s));
-    }
     if (is_attribute(t, i) || native_is(t, i, "decltype"))
       i = native_close(t, native_is(t, i, "decltype") ? i + 1 : i);
     else if (native_mark(t, i, '<') && native_close_angle(t, i) > 0)
