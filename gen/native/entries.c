@@ -28,11 +28,15 @@ static bool is_attribute(const NativeText *t, int i) {
 
 /* Tokens first to last are one parameter. */
 static NativeParameter read_parameter(const NativeText *t, int first, int last) {
-  NativeParameter p = {.name = "", .attribute = "", .first = first, .last = last};
+  NativeParameter p = {.name = "", .attribute = "", .given_if = "", .first = first, .last = last};
   for (int i = first; i <= last; i++) {
     if (is_attribute(t, i)) {
+      const int close = native_close(t, i);
       p.attribute = native_word(t, i + 2);
-      i = native_close(t, i);
+      for (int a = i; a < close; a++)
+        if (native_is(t, a, "function_constant")) p.given_if = native_word(t, a + 2);
+      if (p.given_if[0]) p.attribute = "buffer";
+      i = close;
     } else if (native_mark(t, i, '='))
       break;
     else if (native_mark(t, i, '[') || native_mark(t, i, '('))
@@ -99,12 +103,15 @@ static bool has_word(const NativeText *t, int first, int last, const char *word)
 
 static Declaration read_declaration(const NativeText *t, int first) {
   Declaration d = {.first = first, .last = t->count - 1, .body = -1, .parameters = -1};
-  bool type = false, value = false;
+  bool type = false, value = false, initialisers = false;
   for (int i = past_template(t, first); i < t->count; i++) {
+    initialisers = initialisers || (d.parameters >= 0 && native_mark(t, i, ':') &&
+                                    !native_mark(t, i - 1, ':') && !native_mark(t, i + 1, ':'));
     type = type || is_type(t, i);
     value = value || (native_mark(t, i, '=') && !has_word(t, i - 3, i - 1, "operator"));
     if (native_mark(t, i, '(') || native_mark(t, i, '[')) {
-      if (native_mark(t, i, '(') && !names_what_follows(t, i - 1) && !value) d.parameters = i;
+      if (native_mark(t, i, '(') && !names_what_follows(t, i - 1) && !value && !initialisers)
+        d.parameters = i;
       i = native_close(t, i);
     } else if (native_mark(t, i, ';'))
       return d.last = i, d;
@@ -227,6 +234,68 @@ static void take_instance(NativeText *t, const Declaration *d, const Scope *scop
   if (is_metal(t)) native_edit(t, d->first, d->last, "");
 }
 
+/* ---- Metal's overloads of address spaces ----------------------------------------------------- */
+
+/* Here there is one address space: functions that differ in nothing else are one, and the first one
+** stays. */
+typedef struct Seen {
+  const char **keys;
+  int count, room;
+} Seen;
+
+static bool is_space(const NativeText *t, int i) {
+  return native_is(t, i, "device") || native_is(t, i, "threadgroup") || native_is(t, i, "thread");
+}
+
+/* The declaration up to its body or initialisers, without the words that say where something lies. */
+static const char *key_of(const NativeText *t, const Declaration *d) {
+  Buf b = {0};
+  bool constant = false;
+  const int end = d->function ? native_close(t, d->parameters) : d->body;
+  for (int i = d->first; i < d->body; i++) {
+    if (i > end && native_mark(t, i, ':')) break;
+    if (is_space(t, i) || (i > end && native_is(t, i, "constant"))) continue;
+    const bool is = native_is(t, i, "constant") || native_is(t, i, "const");
+    if (!is || !constant) buf_printf(&b, "%s ", is ? "const" : native_word(t, i));
+    constant = is;
+  }
+  const char *key = arena_strdup(t->arena, b.s ? b.s : "");
+  buf_free(&b);
+  return key;
+}
+
+static void take_overload(NativeText *t, const Declaration *d, Seen *seen) {
+  const char *key = key_of(t, d);
+  for (int i = 0; i < seen->count; i++)
+    if (strcmp(seen->keys[i], key) == 0) {
+      native_edit(t, d->first, d->last, "");
+      return;
+    }
+  GROW(t->arena, seen->keys, seen->count, seen->room);
+  seen->keys[seen->count++] = key;
+  for (int i = d->function ? native_close(t, d->parameters) : d->body; i < d->body && !native_mark(t, i, ':'); i++)
+    if (native_is(t, i, "constant")) native_edit(t, i, i, ""); /* where it lies, not that it is const */
+}
+
+static void take_members(NativeText *t, const Declaration *d) {
+  Seen seen = {0};
+  const int end = native_close(t, d->body);
+  for (int i = d->body + 1; i < end;) {
+    if (native_mark(t, i, ';') || native_mark(t, i, ':') || native_is(t, i, "public") ||
+        native_is(t, i, "private")) {
+      i++;
+      continue;
+    }
+    const Declaration m = read_declaration(t, i);
+    if (m.last >= end) return;
+    if (m.function)
+      take_overload(t, &m, &seen);
+    else if (m.body > 0)
+      take_members(t, &m);
+    i = m.last + 1;
+  }
+}
+
 /* Into a namespace, or extern "C"; the token behind its brace, or i: it is neither. */
 static int enter(const NativeText *t, Scope *scope, int i) {
   int at = i;
@@ -248,6 +317,7 @@ static int enter(const NativeText *t, Scope *scope, int i) {
 
 void native_entries(NativeText *t) {
   Scope scope = {.depth = 0};
+  Seen seen = {0};
   for (int i = 0; i < t->count;) {
     const int inside = enter(t, &scope, i);
     if (inside > i) {
@@ -266,6 +336,13 @@ void native_entries(NativeText *t) {
       take_entry(t, &d, &scope);
     else if (d.function && is_host(t, &d))
       native_edit(t, d.first, d.last, "");
+    else if (d.function && is_metal(t))
+      take_overload(t, &d, &seen);
+    else if (d.body > 0 && is_metal(t)) {
+      if (native_mark(t, d.body - 1, '>')) /* a specialisation */
+        take_overload(t, &d, &seen);
+      take_members(t, &d);
+    }
     i = d.last + 1;
   }
 }

@@ -40,6 +40,7 @@ typedef struct Edit {
 typedef struct NativeParameter {
   const char *name;      /* "" where it has none */
   const char *attribute; /* of Metal: "buffer", "thread_position_in_grid" ...; "": none */
+  const char *given_if;  /* the function constant that says whether it is there; "": none */
   int first, last;       /* its tokens */
 } NativeParameter;
 
@@ -59,12 +60,6 @@ typedef struct NativeEntry {
   const char *where; /* "x.cu:12" */
 } NativeEntry;
 
-typedef struct NativeConstant { /* a function constant of Metal */
-  const char *name, *number;
-  bool optional; /* the text asks whether it is defined */
-  const char *where;
-} NativeConstant;
-
 typedef struct NativeText {
   Arena *arena;
   const char *backend;
@@ -77,8 +72,6 @@ typedef struct NativeText {
   int edit_count, edit_room;
   NativeEntry *entries;
   int entry_count, entry_room;
-  NativeConstant *constants;
-  int constant_count, constant_room;
   const char *dynamic; /* the first `extern __shared__` array; NULL: none */
 } NativeText;
 
@@ -129,8 +122,8 @@ typedef struct NativeWish {
 /* The value by that name, marked as used; NULL: there is none. */
 const char *native_value(NativeValue *values, int count, const char *name);
 
-/* rewrite.c.  False: *why says what is missing. */
-bool native_rewrite(NativeText *t, NativeWish *wish, const char **why);
+/* rewrite.c */
+void native_rewrite(NativeText *t, NativeWish *wish);
 
 /* The chosen entry: full is what C++ calls it.  False: *why. */
 typedef struct NativeChoice {

@@ -82,7 +82,7 @@ const char *native_refusal(Arena *a, const char *log, const char *backend) {
     Message m;
     if (!read_message(line, " error: ", &m)) continue;
     if (is_ours(&m)) find_users_line(line, &m);
-    if (strstr(m.words, "too many errors emitted")) continue;
+    if (strncmp(m.words, "too many errors", strlen("too many errors")) == 0) continue;
     if (count++ < SENTENCES)
       put_sentence(&b, &m, backend);
     else

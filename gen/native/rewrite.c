@@ -44,47 +44,40 @@ static void take_number(NativeText *t, int i) {
   native_edit(t, i, i, arena_printf(t->arena, "((%s)%s)", bfloat ? "bfloat" : "half", digits));
 }
 
-/* `constant bool masked [[function_constant(3)]];`, the attribute being at i. */
-static void take_constant(NativeText *t, int i) {
-  GROW(t->arena, t->constants, t->constant_count, t->constant_room);
-  t->constants[t->constant_count++] = (NativeConstant){
-      native_word(t, i - 1), native_word(t, i + 4), false, native_where(t, i)};
-}
-
-static bool set_constant(NativeText *t, int i, NativeWish *wish, const char **why) {
-  const NativeConstant *c = &t->constants[t->constant_count - 1];
-  const char *value = native_value(wish->values, wish->value_count, c->name);
-  bool asked = false;
+/* `constant bool masked [[function_constant(3)]];`, the attribute being at i.  Without a value it is a
+** thing that says so where it is read. */
+static void take_constant(NativeText *t, int i, NativeWish *wish) {
+  const char *name = native_word(t, i - 1);
+  const char *value = native_value(wish->values, wish->value_count, name);
+  int first = i - 2;
+  while (first > 0 && !native_is(t, first, "constant")) first--;
   for (int at = 0; at < t->count; at++)
-    if (native_is(t, at, "is_function_constant_defined") && native_is(t, at + 2, c->name)) {
-      asked = true;
+    if (native_is(t, at, "is_function_constant_defined") && native_is(t, at + 2, name))
       native_edit(t, at, at + 3, value ? "true" : "false");
-    }
-  if (!value && !asked) {
-    *why = arena_printf(t->arena, "%s: the function constant %s (%s) wants a value: %s=...", c->where,
-                        c->name, c->number, c->name);
-    return false;
+  if (value) {
+    native_edit(t, i, native_close(t, i), arena_printf(t->arena, " = (%s)", value));
+    return;
   }
-  const char *close = arena_printf(t->arena, " = (%s)", value ? value : "{}");
-  native_edit(t, i, native_close(t, i), value ? close : " = {}");
-  return true;
+  native_edit(t, first, i - 2,
+              arena_printf(t->arena, "static const kg_native_unset<%s>",
+                           native_text(t, first + 1, i - 2)));
+  native_edit(t, i, native_close(t, i),
+              arena_printf(t->arena, " = {\"%s (%s) has no value: %s=...\"}", name,
+                           native_word(t, i + 4), name));
 }
 
-static bool metal_token(NativeText *t, int i, NativeWish *wish, const char **why) {
+static void metal_token(NativeText *t, int i, NativeWish *wish) {
   if (native_is(t, i, "threadgroup"))
     take_threadgroup(t, i);
   else if (t->tokens[i].kind == TOKEN_NUMBER)
     take_number(t, i);
   else if (native_mark(t, i, '[') && native_mark(t, i + 1, '[') && t->tokens[i + 2].kind == TOKEN_WORD &&
            t->tokens[i + 1].at == t->tokens[i].at + 1) {
-    if (!native_is(t, i + 2, "function_constant")) {
+    if (native_is(t, i + 2, "function_constant"))
+      take_constant(t, i, wish);
+    else
       native_edit(t, i, native_close(t, i), "");
-      return true;
-    }
-    take_constant(t, i);
-    return set_constant(t, i, wish, why);
   }
-  return true;
 }
 
 /* ---- CUDA and HIP ---------------------------------------------------------------------------- */
@@ -117,13 +110,11 @@ static void gpu_token(NativeText *t, int i) {
     take_assembly(t, i);
 }
 
-bool native_rewrite(NativeText *t, NativeWish *wish, const char **why) {
+void native_rewrite(NativeText *t, NativeWish *wish) {
   const bool metal = strcmp(t->backend, "metal") == 0;
-  for (int i = 0; i < t->count; i++) {
-    if (!metal)
+  for (int i = 0; i < t->count; i++)
+    if (metal)
+      metal_token(t, i, wish);
+    else
       gpu_token(t, i);
-    else if (!metal_token(t, i, wish, why))
-      return false;
-  }
-  return true;
 }

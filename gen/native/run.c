@@ -137,7 +137,7 @@ static int compile(Try *t) {
   native_tokens(&t->text);
   native_entries(&t->text);
   if (!native_choose(&t->text, t->wish->entry, &t->choice, &why)) return refuse("%s: %s", t->wish->file, why);
-  if (!native_rewrite(&t->text, t->wish, &why)) return refuse("%s", why);
+  native_rewrite(&t->text, t->wish);
   const char *whole = native_compose(&t->text, &t->choice, t->wish, &why);
   if (!whole) return refuse("%s", why);
   const kg_source source = {
@@ -189,6 +189,7 @@ static int set_value(Try *t, int i) {
   void *to = t->block + p->offset;
   if (p->given) return memcpy(to, p->given, p->unit), EXIT_FINE;
   const char *type = type_name(t->arena, p->type);
+  if (!value && t->choice.entry->parameters[i].given_if[0]) return EXIT_FINE; /* it is not there */
   if (!value && p->kind == NUMBER_OTHER)
     return refuse("%s (%s) wants its members: '%s={.member=1, ...}', or %s.member=1", name, type, name, name);
   if (!value) return refuse("%s (%s) wants a value: %s=...", name, type, name);

@@ -25,7 +25,7 @@ struct kg_simt_lane {
   unsigned index;    /* in the wave */
   unsigned number;   /* in the group */
   unsigned place[3]; /* the same as x, y, z */
-  unsigned syncs;    /* of its wave that it has taken part in: native.h */
+  unsigned syncs;    /* of a native text: the last meeting that ordered its memory (native.h) */
 };
 
 /* Lanes meet at a lane operation or a barrier.  Each arrival stores its value and gives way to
@@ -49,10 +49,11 @@ struct kg_simt_wave {
   unsigned long long waiting, released; /* lanes at a meeting; of these, whose meeting took place */
   unsigned long long at_barrier;        /* of those that wait, whose meeting is a barrier */
   unsigned idle;                        /* turns since a lane last did anything */
-  unsigned syncs;
+  unsigned meetings;
   unsigned long long named[KG_SIMT_LANES]; /* whom a lane waits for; 0: whoever comes */
   const void *sites[KG_SIMT_LANES];
   const char *whats[KG_SIMT_LANES];
+  unsigned met[KG_SIMT_LANES]; /* the number of a lane's last meeting */
 };
 
 struct kg_simt_group {

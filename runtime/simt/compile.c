@@ -184,14 +184,14 @@ static const char *const native_twin_options[] = {
     "-fsanitize=local-bounds",
 };
 
-/* Of a native text besides: 16-bit floats round at each operation, as they do on GPUs, and its
-** atomic accesses tell of themselves (native.h). */
-static const char *const native_options[] = {
-    "-Xclang", "-ffloat16-excess-precision=none",
-    "-Xclang", "-fbfloat16-excess-precision=none",
-    "-mllvm",  "-tsan-instrument-atomics=0",
-    "-ftemplate-backtrace-limit=0",
-};
+/* Of a native text besides: 16-bit floats round at each operation, as they do on GPUs, its atomic
+** accesses tell of themselves (native.h), and the watched one of values that are not aligned. */
+#define NATIVE_OPTIONS                                                                             \
+  "-Xclang", "-ffloat16-excess-precision=none", "-Xclang", "-fbfloat16-excess-precision=none",     \
+      "-mllvm", "-tsan-instrument-atomics=0", "-ftemplate-backtrace-limit=0"
+static const char *const native_options[] = {NATIVE_OPTIONS, "-Xclang", "-fsanitize=alignment",
+                                             "-Xclang", "-fsanitize-recover=alignment"};
+static const char *const native_twin_more[] = {NATIVE_OPTIONS};
 
 /* A way to compile a text. */
 typedef struct Build {
@@ -202,13 +202,12 @@ typedef struct Build {
   size_t more_count;
 } Build;
 #define BUILD(of, checked) {of, sizeof of / sizeof *of, checked, NULL, 0}
-#define NATIVE(of)                                                                                 \
-  {of, sizeof of / sizeof *of, false, native_options, sizeof native_options / sizeof *native_options}
+#define NATIVE(of, more) {of, sizeof of / sizeof *of, false, more, sizeof more / sizeof *more}
 static const Build plain_build = BUILD(plain_options, false),
                    checked_build = BUILD(checked_options, true),
                    twin_build = BUILD(twin_options, false),
-                   native_build = NATIVE(checked_options),
-                   native_twin_build = NATIVE(native_twin_options);
+                   native_build = NATIVE(checked_options, native_options),
+                   native_twin_build = NATIVE(native_twin_options, native_twin_more);
 
 static const char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/",
                                           "TMPDIR=.", NULL};

@@ -87,7 +87,7 @@ static void set_up(kg_simt_context *context) {
     previous->next = start, start->previous = previous;
     wave->arrived = 0, wave->turn = 0, wave->live = size, wave->resume = start;
     wave->lanes = size == 64 ? ~0ull : (1ull << size) - 1;
-    wave->waiting = wave->released = wave->at_barrier = 0, wave->idle = wave->syncs = 0;
+    wave->waiting = wave->released = wave->at_barrier = 0, wave->idle = wave->meetings = 0;
     wave->next = &context->waves[context->wave_order[(w + 1) % count]];
     wave->previous = &context->waves[context->wave_order[(w + count - 1) % count]];
   }

@@ -13,9 +13,27 @@ static KG_SIMT_UNCHECKED __attribute__((noinline, nomerge, nodebug)) void
 kg_native_atomic(const volatile void *p, unsigned long bytes, unsigned how) {
   KG_SIMT_TELL((const void *)p, bytes, how | KG_SIMT_ATOMIC | KG_SIMT_ALIGNED);
 }
+/* A value is about to be read or written at an address that its type is not aligned to. */
+struct kg_native_mismatch { /* as clang writes it down */
+  const char *file;
+  unsigned line, column;
+  const kg_simt_type *type;
+  unsigned char log_alignment, kind;
+};
+KG_SIMT_CALLBACK __attribute__((noinline))
+__ubsan_handle_type_mismatch_v1(const kg_native_mismatch *told, unsigned long address) {
+  KG_SIMT_TELL((const void *)address, 1ul << told->log_alignment,
+               KG_SIMT_ALIGNED | (told->kind == 1 ? KG_SIMT_WRITES : 0u));
+}
 #else
 #define kg_native_atomic(p, bytes, how) (void)(p)
 #endif
+
+/* The text does what it says itself that it must not. */
+static KG_SIMT_UNCHECKED __attribute__((noinline, nomerge, nodebug)) void
+kg_native_failed(const char *what, const char *why) {
+  kg_simt.host->misuse(kg_simt.group, what, __builtin_return_address(0), why);
+}
 
 /* ---- meetings -------------------------------------------------------------------------------- */
 
@@ -23,8 +41,9 @@ typedef unsigned long long kg_native_lanes;
 
 /* They meet, and each learns who was there. */
 KG_SIMT_IN void kg_native_release(kg_simt_wave *wave, kg_native_lanes present) {
+  wave->meetings++;
   for (unsigned i = 0; i < KG_SIMT_WAVE; i++)
-    if (present >> i & 1) wave->named[i] = present;
+    if (present >> i & 1) wave->named[i] = present, wave->met[i] = wave->meetings;
   wave->waiting &= ~present, wave->released |= present;
   wave->idle = 0;
 }
@@ -87,7 +106,7 @@ KG_SIMT_MEETING kg_native_lanes kg_native_meet(unsigned long long value, kg_nati
   for (unsigned i = 0; values && i < KG_SIMT_WAVE; i++) values[i] = wave->value[0][i];
   kg_native_arrive(wave, lane->index, present, what, (const char *)site + 1);
   kg_native_wait(lane, wave, false);
-  if (sync) lane->syncs = ++wave->syncs;
+  if (sync) lane->syncs = wave->met[lane->index];
   return present;
 }
 

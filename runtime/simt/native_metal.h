@@ -8,11 +8,13 @@
 #define thread
 #define threadgroup_imageblock
 #define ray_data
+#define METAL_FUNC inline __attribute__((always_inline))
+#define METAL_CONST static constexpr const
 
 extern "C" {
 float log10f(float), tanf(float), sinhf(float), coshf(float), asinf(float), acosf(float),
     atanf(float), exp10f(float), asinhf(float), acoshf(float), atanhf(float), cbrtf(float),
-    frexpf(float, int *), modff(float, float *), ldexpf(float, int);
+    frexpf(float, int *), modff(float, float *), ldexpf(float, int), nextafterf(float, float);
 }
 
 #define INFINITY __builtin_inff()
@@ -47,6 +49,15 @@ template <class To, class From> KG_SIMT_IN To as_type(const From &value) {
   __builtin_memcpy(&to, &from, sizeof(To));
   return to;
 }
+
+/* A function constant that nobody gives a value. */
+template <class T> struct kg_native_unset {
+  const char *why;
+  KG_SIMT_METHOD operator T() const {
+    kg_native_failed("a function constant", why);
+    return T();
+  }
+};
 
 namespace metal {
 
@@ -109,6 +120,19 @@ template <class T> inline constexpr bool is_integral_v = kg_native_number<T> && 
 template <class T> struct is_integral { static constexpr bool value = is_integral_v<T>; };
 template <class T> inline constexpr bool is_arithmetic_v = kg_native_number<T>;
 template <class T> inline constexpr bool is_unsigned_v = kg_native_kind_of<T> == KG_NATIVE_UNSIGNED;
+template <class T> struct is_unsigned { static constexpr bool value = is_unsigned_v<T>; };
+template <class T> struct is_arithmetic { static constexpr bool value = kg_native_number<T>; };
+template <class A, class B> inline constexpr bool is_convertible_v = __is_convertible(A, B);
+template <class A, class B> struct is_convertible { static constexpr bool value = __is_convertible(A, B); };
+template <class T> using remove_reference_t = __remove_reference_t(T);
+template <class T> using remove_const_t = typename kg_native_bare<T>::type;
+template <class T> using decay_t = typename kg_native_bare<T>::type;
+template <class T> struct make_unsigned { using type = __make_unsigned(T); };
+template <class T> struct make_signed { using type = __make_signed(T); };
+template <class T> using make_unsigned_t = __make_unsigned(T);
+template <class T> using make_signed_t = __make_signed(T);
+template <class T> using remove_addrspace_t = typename kg_native_bare<T>::type;
+template <class T> T &&declval();
 template <class T> inline constexpr bool is_signed_v = kg_native_number<T> && !is_unsigned_v<T>;
 
 template <class T> struct numeric_limits {
@@ -275,6 +299,9 @@ KG_NATIVE_MATH2(min, kg_native_lesser(x, y))
 KG_NATIVE_MATH2(max, kg_native_greater(x, y))
 template <class A, class B, class C> KG_SIMT_IN auto min3(const A &a, const B &b, const C &c) { return min(min(a, b), c); }
 template <class A, class B, class C> KG_SIMT_IN auto max3(const A &a, const B &b, const C &c) { return max(max(a, b), c); }
+template <class A, class B, class C> KG_SIMT_IN auto median3(const A &a, const B &b, const C &c) {
+  return max(min(a, b), min(max(a, b), c));
+}
 template <class A, class B, class C> KG_SIMT_IN auto clamp(const A &x, const B &low, const C &high) {
   return min(max(x, low), high);
 }
@@ -427,6 +454,16 @@ KG_SIMT_IN float4 unpack_unorm4x8_to_float(uint x) {
   return float4(x & 0xff, x >> 8 & 0xff, x >> 16 & 0xff, x >> 24) * float4(1.0f / 255.0f);
 }
 
+/* What a text logs is nobody's business here. */
+struct os_log {
+  os_log() = default;
+  constexpr os_log(const char *, const char *) {}
+  template <class... A> void log(const char *, A...) const {}
+  template <class... A> void log_debug(const char *, A...) const {}
+  template <class... A> void log_info(const char *, A...) const {}
+  template <class... A> void log_error(const char *, A...) const {}
+};
+
 /* ---- barriers and lane operations: of the active lanes --------------------------------------- */
 
 enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2, mem_texture = 4, mem_threadgroup_imageblock = 8 };
@@ -459,17 +496,28 @@ template <class P> KG_SIMT_IN kg_native_value_t<P> simd_shuffle_rotate_down(cons
 template <class P> KG_SIMT_IN kg_native_value_t<P> simd_shuffle_rotate_up(const P &value, ushort by) {
   return kg_native_shuffle((kg_native_value_t<P>)value, (kg_simt_lane_index() - by) % KG_SIMT_WAVE, 0, "simd_shuffle_rotate_up");
 }
-template <class P> KG_SIMT_IN kg_native_value_t<P> simd_shuffle_and_fill_down(const P &value, const kg_native_value_t<P> &fill, ushort by) {
-  const uint from = kg_simt_lane_index() + by;
-  const kg_native_value_t<P> got = kg_native_shuffle((kg_native_value_t<P>)value, from % KG_SIMT_WAVE, 0, "simd_shuffle_and_fill_down");
-  const kg_native_value_t<P> other = kg_native_shuffle(fill, from % KG_SIMT_WAVE, 0, "simd_shuffle_and_fill_down");
-  return from < KG_SIMT_WAVE ? got : other;
+/* Among parts of `width` lanes; what is past a part's end comes from `fill`, in the same order. */
+template <class P>
+KG_SIMT_IN kg_native_value_t<P> simd_shuffle_and_fill_down(const P &value,
+                                                           const kg_native_value_t<P> &fill, ushort by,
+                                                           ushort width = KG_SIMT_WAVE) {
+  const uint self = kg_simt_lane_index(), base = self / width * width, to = self - base + by;
+  const uint from = base + to % width;
+  const kg_native_value_t<P> got =
+      kg_native_shuffle((kg_native_value_t<P>)value, from, 0, "simd_shuffle_and_fill_down");
+  const kg_native_value_t<P> other = kg_native_shuffle(fill, from, 0, "simd_shuffle_and_fill_down");
+  return to < width ? got : other;
 }
-template <class P> KG_SIMT_IN kg_native_value_t<P> simd_shuffle_and_fill_up(const P &value, const kg_native_value_t<P> &fill, ushort by) {
-  const uint self = kg_simt_lane_index(), from = (self + KG_SIMT_WAVE - by) % KG_SIMT_WAVE;
-  const kg_native_value_t<P> got = kg_native_shuffle((kg_native_value_t<P>)value, from, 0, "simd_shuffle_and_fill_up");
+template <class P>
+KG_SIMT_IN kg_native_value_t<P> simd_shuffle_and_fill_up(const P &value,
+                                                         const kg_native_value_t<P> &fill, ushort by,
+                                                         ushort width = KG_SIMT_WAVE) {
+  const uint self = kg_simt_lane_index(), base = self / width * width, in = self - base;
+  const uint from = base + (in + width - by % width) % width;
+  const kg_native_value_t<P> got =
+      kg_native_shuffle((kg_native_value_t<P>)value, from, 0, "simd_shuffle_and_fill_up");
   const kg_native_value_t<P> other = kg_native_shuffle(fill, from, 0, "simd_shuffle_and_fill_up");
-  return self >= by ? got : other;
+  return in >= by ? got : other;
 }
 template <class P> KG_SIMT_IN kg_native_value_t<P> simd_broadcast_first(const P &value) {
   kg_native_all<kg_native_value_t<P>> all;
@@ -485,6 +533,18 @@ template <class V> KG_SIMT_IN kg_native_all<V> kg_native_of_quad(const kg_native
   kg_native_all<V> quad = all;
   quad.present &= 15ull << (kg_simt_lane_index() & ~3u);
   return quad;
+}
+/* Of floats, their bits. */
+template <class V, class F> KG_SIMT_IN V kg_native_bits(const V &a, const V &b, F f) {
+  if constexpr (kg_native_same<V, float>)
+    return __builtin_bit_cast(float, f(__builtin_bit_cast(uint, a), __builtin_bit_cast(uint, b)));
+  else if constexpr (kg_native_float<V>)
+    return __builtin_bit_cast(
+        V, (ushort)f(__builtin_bit_cast(ushort, a), __builtin_bit_cast(ushort, b)));
+  else if constexpr (kg_native_float<kg_native_part_t<V>>)
+    return a;
+  else
+    return (V)f(a, b);
 }
 #define KG_NATIVE_REDUCE(name, expression)                                                         \
   template <class P> KG_SIMT_IN kg_native_value_t<P> simd_##name(const P &value) {                 \
@@ -511,9 +571,9 @@ KG_NATIVE_REDUCE(sum, a + b)
 KG_NATIVE_REDUCE(product, a *b)
 KG_NATIVE_REDUCE(min, min(a, b))
 KG_NATIVE_REDUCE(max, max(a, b))
-KG_NATIVE_REDUCE(and, a &b)
-KG_NATIVE_REDUCE(or, a | b)
-KG_NATIVE_REDUCE(xor, a ^ b)
+KG_NATIVE_REDUCE(and, kg_native_bits(a, b, [](auto x, auto y) { return x & y; }))
+KG_NATIVE_REDUCE(or, kg_native_bits(a, b, [](auto x, auto y) { return x | y; }))
+KG_NATIVE_REDUCE(xor, kg_native_bits(a, b, [](auto x, auto y) { return x ^ y; }))
 #define KG_NATIVE_PREFIX(name, first, expression)                                                  \
   template <class P> KG_SIMT_IN kg_native_value_t<P> simd_prefix_inclusive_##name(const P &value) { \
     using V = kg_native_value_t<P>;                                                                \
@@ -708,6 +768,69 @@ KG_SIMT_IN void simdgroup_multiply(simdgroup_matrix<D, 8, 8> &d, const simdgroup
   simdgroup_multiply_accumulate(d, a, b, make_filled_simdgroup_matrix<D, 8, 8>(D(0)));
 }
 } // namespace metal
+
+/* What Apple's own headers are made of, and MLX's use: the compiler's names for the same. */
+#define __METAL_MAYBE_FAST_MATH__ 0
+#define __METAL_FAST_MATH__ 1
+#define __METAL_PRECISE_MATH__ 0
+#define KG_NATIVE_INNER(name)                                                                      \
+  template <class A> KG_SIMT_IN auto __metal_##name(const A &a, int = 0) {                         \
+    return metal::precise::name(a);                                                                \
+  }
+#define KG_NATIVE_INNER_2(name)                                                                    \
+  template <class A, class B>                                                                      \
+  KG_SIMT_IN auto __metal_##name(const A &a, const B &b, int = 0) {                                \
+    return metal::name(a, b);                                                                      \
+  }
+#define KG_NATIVE_INNER_3(name)                                                                    \
+  template <class A> KG_SIMT_IN auto __metal_f##name(const A &a, const A &b, const A &c, int = 0) { \
+    return metal::name(a, b, c);                                                                   \
+  }
+#define KG_NATIVE_INNER_SIMD(name)                                                                 \
+  template <class A> KG_SIMT_IN auto __metal_simd_##name(const A &a, ushort by) {                  \
+    return metal::simd_##name(a, by);                                                              \
+  }
+#define KG_NATIVE_INNER_REDUCE(name)                                                               \
+  template <class A> KG_SIMT_IN auto __metal_simd_##name(const A &a) {                             \
+    return metal::simd_##name(a);                                                                  \
+  }
+KG_NATIVE_INNER(acos) KG_NATIVE_INNER(acosh) KG_NATIVE_INNER(asin) KG_NATIVE_INNER(asinh)
+KG_NATIVE_INNER(atan) KG_NATIVE_INNER(atanh) KG_NATIVE_INNER(ceil) KG_NATIVE_INNER(cos)
+KG_NATIVE_INNER(cosh) KG_NATIVE_INNER(cospi) KG_NATIVE_INNER(exp) KG_NATIVE_INNER(exp2)
+KG_NATIVE_INNER(exp10) KG_NATIVE_INNER(fabs) KG_NATIVE_INNER(floor) KG_NATIVE_INNER(fract)
+KG_NATIVE_INNER(log) KG_NATIVE_INNER(log2) KG_NATIVE_INNER(log10) KG_NATIVE_INNER(rint)
+KG_NATIVE_INNER(round) KG_NATIVE_INNER(rsqrt) KG_NATIVE_INNER(sin) KG_NATIVE_INNER(sinh)
+KG_NATIVE_INNER(sinpi) KG_NATIVE_INNER(sqrt) KG_NATIVE_INNER(tan) KG_NATIVE_INNER(tanh)
+KG_NATIVE_INNER(trunc)
+KG_NATIVE_INNER_2(fmin) KG_NATIVE_INNER_2(fmax) KG_NATIVE_INNER_2(fmod) KG_NATIVE_INNER_2(pow)
+KG_NATIVE_INNER_2(powr) KG_NATIVE_INNER_2(atan2) KG_NATIVE_INNER_2(divide)
+KG_NATIVE_INNER_3(min3) KG_NATIVE_INNER_3(max3) KG_NATIVE_INNER_3(median3)
+KG_NATIVE_INNER_SIMD(shuffle) KG_NATIVE_INNER_SIMD(shuffle_xor) KG_NATIVE_INNER_SIMD(shuffle_up)
+KG_NATIVE_INNER_SIMD(shuffle_down) KG_NATIVE_INNER_SIMD(shuffle_rotate_up)
+KG_NATIVE_INNER_SIMD(shuffle_rotate_down) KG_NATIVE_INNER_SIMD(broadcast)
+KG_NATIVE_INNER_REDUCE(sum) KG_NATIVE_INNER_REDUCE(product) KG_NATIVE_INNER_REDUCE(min)
+KG_NATIVE_INNER_REDUCE(max) KG_NATIVE_INNER_REDUCE(xor)
+KG_NATIVE_INNER_REDUCE(prefix_inclusive_sum) KG_NATIVE_INNER_REDUCE(prefix_exclusive_sum)
+KG_NATIVE_INNER_REDUCE(prefix_inclusive_product) KG_NATIVE_INNER_REDUCE(prefix_exclusive_product)
+template <class A>
+KG_SIMT_IN auto __metal_simd_shuffle_and_fill_up(const A &a, const A &fill, ushort by, ushort width) {
+  return metal::simd_shuffle_and_fill_up(a, fill, by, width);
+}
+template <class A>
+KG_SIMT_IN auto __metal_simd_shuffle_and_fill_down(const A &a, const A &fill, ushort by, ushort width) {
+  return metal::simd_shuffle_and_fill_down(a, fill, by, width);
+}
+template <class A> KG_SIMT_IN A __metal_fma(const A &a, const A &b, const A &c) {
+  return metal::fma(a, b, c);
+}
+template <class A> KG_SIMT_IN A __metal_ldexp(const A &a, int n, int = 0) { return metal::ldexp(a, n); }
+template <class A> KG_SIMT_IN A __metal_frexp(const A &a, int *n, int = 0) { return metal::frexp(a, *n); }
+template <class A> KG_SIMT_IN A __metal_tanpi(const A &a, int = 0) { return metal::tan(a * 3.14159265f); }
+KG_SIMT_IN float __metal_nextafter(float a, float b) { return nextafterf(a, b); }
+KG_SIMT_IN ushort __metal_get_thread_index_in_simdgroup(ushort) {
+  return (ushort)kg_simt_lane_index();
+}
+KG_SIMT_IN ushort __metal_get_simdgroup_size(ushort) { return KG_SIMT_WAVE; }
 
 template <class T> struct kg_native_made_of<metal::atomic<T>> {
   using type = T;

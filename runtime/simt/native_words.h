@@ -120,10 +120,6 @@ KG_SIMT_IN bool kg_native_once() {
 #endif
 }
 
-static KG_SIMT_UNCHECKED __attribute__((noinline, nomerge, nodebug)) void
-kg_native_failed(const char *what, const char *why) {
-  kg_simt.host->misuse(kg_simt.group, what, __builtin_return_address(0), why);
-}
 #define assert(condition) ((condition) ? (void)0 : kg_native_failed("assert", "it does not hold: " #condition))
 #define __trap() kg_native_failed("__trap", "the text itself ends here")
 #define abort() kg_native_failed("abort", "the text itself ends here")

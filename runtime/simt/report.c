@@ -265,9 +265,15 @@ static const char *fault_words(int fault) {
 void kg_simt_report_fault(kg_simt_context *context) {
   char words[sizeof context->error.message], near[256], where[512];
   Text text = {words, sizeof words};
+  const kg_simt_lane *lane = running(context);
+  kg_simt_frame frame;
+  if (context->fault == KG_SIMT_TIME && lane->wave->meetings > 0 && /* a native text, in its shim */
+      (kg_simt_frames_at(context, context->fault_site, &frame, 1) == 0 ||
+       strncmp(frame.path, "kg_simt", strlen("kg_simt")) == 0))
+    context->fault_site = (const char *)lane->wave->sites[lane->index] - 1;
   kg_simt_where(context, context->fault_site, where, sizeof where);
   put_head(&text, context);
-  put(&text, "thread %u ", running(context)->number);
+  put(&text, "thread %u ", lane->number);
   /* a twin's only traps are those that the watched text did not come to */
   const bool outside = context->fault == SIGILL && context->function->is_twin;
   const kg_simt_class class_ = context->fault == KG_SIMT_TIME ? KG_FOUND_ENDLESS
