@@ -115,16 +115,11 @@ static bool put_storage(Buf *b, NativeText *t, const NativeEntry *e, NativeWish 
     return false;
   }
   if (!t->dynamic) return true;
-  if (wish->shared < 0) {
-    *why = arena_printf(t->arena, "the size of `extern __shared__ %s[]` is the launch's to say: "
-                                  "--shared BYTES", t->dynamic);
-    return false;
-  }
   buf_printf(b, "KG_SIMT_GAP(__COUNTER__)\nextern \"C\" __attribute__((section(\"kg_shared\"), used, "
                 "aligned(16))) unsigned char kg_native_dynamic[%lld] __asm__(\"%s\");\n"
                 "unsigned char kg_native_dynamic[%lld];\n",
-             (long long)(wish->shared ? wish->shared : 1), t->dynamic,
-             (long long)(wish->shared ? wish->shared : 1));
+             (long long)(wish->shared > 0 ? wish->shared : 1), t->dynamic,
+             (long long)(wish->shared > 0 ? wish->shared : 1));
   return true;
 }
 

@@ -422,8 +422,8 @@ bool native_choose(const NativeText *t, const char *wanted, NativeChoice *c, con
     if (strcmp(wanted, e->name) != 0 && strcmp(wanted, e->full) != 0) continue;
     *why = e->instance_count > 1
                ? arena_printf(t->arena, "%s is a template; say which: --entry of %s", e->full, list(t))
-               : arena_printf(t->arena, "%s: %s is a template; say of what: --entry '%s<float>'",
-                              e->where, e->full, e->full);
+               : arena_printf(t->arena, "%s is a template; say of what: --entry '%s<float>'", e->full,
+                              e->full);
     return false;
   }
   const char *near = nearest_name(wanted, names, count);

@@ -5,6 +5,8 @@
 **   rewrite.c   what C++ has no word for, respelled; lines keep their numbers
 **   compose.c   the whole C++: shim, text, the entry's call and the table of its parameters
 **   refuse.c    the compiler's errors as sentences with the user's lines
+**   unset.c     which variables a text may use before it sets them
+**   stand_in.c  the headers that texts include
 **   fill.c      what a buffer holds at first; elements as words
 **   npy.c       NumPy's files
 **   run.c       launch, findings, outputs
@@ -141,6 +143,10 @@ const char *native_braces(Arena *a, NativeWish *wish, const char *name);
 
 /* refuse.c: the first errors of a compiler's log, a line each. */
 const char *native_refusal(Arena *a, const char *log, const char *backend);
+
+/* unset.c: lines, with two spaces before, of the variables that may be used unset; whole is what was
+** compiled. */
+const char *native_unset(NativeText *t, const char *compiler, const char *whole);
 
 /* ---- elements -------------------------------------------------------------------------------- */
 

@@ -47,6 +47,7 @@ typedef struct Try {
   NativeWish *wish;
   NativeText text;
   NativeChoice choice;
+  const char *whole; /* what was compiled */
   kg_device *device;
   kg_function *function;
   Parameter *parameters;
@@ -55,6 +56,7 @@ typedef struct Try {
   kg_tensor tensors[KG_MAX_ARGS];
   kg_simt_use uses[KG_MAX_ARGS];
   kg_simt_native native;
+  bool sized; /* every buffer has its size */
   kg_grid grid;
   unsigned char *block;
   size_t block_bytes;
@@ -96,6 +98,7 @@ static int preprocess(Try *t, const kg_simt_compiler *compiler) {
   const char *const *own = native_definitions(w->backend);
   const char *slash = strrchr(w->file, '/');
   int n = 0;
+  if (access(w->file, R_OK)) return refuse("%s: %s", w->file, strerror(errno));
   if (!headers) return refuse("no temporary folder can be made: %s", strerror(errno));
   words[n++] = compiler->path;
   words[n++] = "-E", words[n++] = "-x", words[n++] = "c++", words[n++] = "-std=gnu++17";
@@ -138,7 +141,7 @@ static int compile(Try *t) {
   native_entries(&t->text);
   if (!native_choose(&t->text, t->wish->entry, &t->choice, &why)) return refuse("%s: %s", t->wish->file, why);
   native_rewrite(&t->text, t->wish);
-  const char *whole = native_compose(&t->text, &t->choice, t->wish, &why);
+  const char *whole = t->whole = native_compose(&t->text, &t->choice, t->wish, &why);
   if (!whole) return refuse("%s", why);
   const kg_source source = {
       .kernel = t->choice.shown, .entry = t->choice.full, .text = whole, .file = t->wish->file};
@@ -405,7 +408,7 @@ static bool made_up_size(const Try *t, const char *sentence, const Buffer **whic
   return false;
 }
 
-static void print_findings(const Try *t, const kg_error *error) {
+static void print_findings(Try *t, const kg_error *error) {
   const kg_simt_finding *findings;
   const int count = kg_simt_findings(t->device, &findings);
   if (count == 0) printf("%s\n", error->message);
@@ -414,8 +417,14 @@ static void print_findings(const Try *t, const kg_error *error) {
     printf("%s: %s", kg_simt_class_name(findings[i].class_), findings[i].sentence);
     if (findings[i].times > 1) printf(" (%" PRIu64 " times)", findings[i].times);
     printf("\n");
+    if (findings[i].class_ == KG_FOUND_UNSET)
+      fputs(native_unset(&t->text, ((kg_simt_device *)t->device->self)->compiler.path, t->whole), stdout);
     if (findings[i].class_ == KG_FOUND_OUTSIDE && made_up_size(t, findings[i].sentence, &b))
       printf("  that it has %" PRId64 " is a guess, as nobody says so: --size %s=N\n", b->units, b->name);
+    if (findings[i].class_ == KG_FOUND_OUTSIDE && t->wish->shared < 0 && t->text.dynamic &&
+        strstr(findings[i].sentence, arena_printf(t->arena, "the shared array %s of", t->text.dynamic)))
+      printf("  the size of `extern __shared__ %s[]` is the launch's to say: --shared BYTES\n",
+             t->text.dynamic);
   }
 }
 
@@ -480,6 +489,7 @@ static int find(Try *t) {
   int status = find_sizes(t, &over, &s, &error);
   if (status == EXIT_FINE && !over) status = place_buffers(t);
   if (status != EXIT_FINE) return status;
+  t->sized = !over;
   if (!over) s = launch(t, false, &error);
   if (s == KG_OK) return EXIT_FINE;
   if (s != KG_DEVICE_FAILED) return refuse("%s", error.message);
@@ -555,7 +565,7 @@ static int run(Try *t) {
          t->grid.threads[1], t->grid.threads[2], t->wish->wave);
   fflush(stdout);
   status = find(t);
-  if (status == EXIT_USAGE) return status;
+  if (status == EXIT_USAGE || !t->sized) return status;
   const int wrote = write_outputs(t);
   return wrote ? wrote : status;
 }

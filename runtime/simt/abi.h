@@ -119,6 +119,8 @@ typedef struct kg_simt_host {
   /* Likewise: the running lane gets a value that nobody brought (core.h's kg_simt_beyond).  It
   ** returns. */
   void (*beyond)(kg_simt_group *group, const char *what, const void *site);
+  /* Likewise: a fence of the device's memory.  It returns. */
+  void (*fence)(kg_simt_group *group);
 } kg_simt_host;
 
 #define KG_SIMT_WRITES 1u

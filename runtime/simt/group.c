@@ -260,4 +260,4 @@ static void beyond(kg_simt_group *group, const char *what, const void *site) {
 
 const kg_simt_host kg_simt_host_functions = {
     begin, apart, absent, returned, misuse, kg_simt_check_access, kg_simt_check_open, stuck,
-    beyond};
+    beyond, kg_simt_check_fence};

@@ -35,6 +35,10 @@ kg_native_failed(const char *what, const char *why) {
   kg_simt.host->misuse(kg_simt.group, what, __builtin_return_address(0), why);
 }
 
+static KG_SIMT_UNCHECKED __attribute__((noinline, nodebug)) void kg_native_fence() {
+  kg_simt.host->fence(kg_simt.group);
+}
+
 /* ---- meetings -------------------------------------------------------------------------------- */
 
 typedef unsigned long long kg_native_lanes;

@@ -697,7 +697,9 @@ KG_SIMT_IN bool atomic_compare_exchange_weak_explicit(volatile device atomic<T> 
   *expected = want;
   return done;
 }
-KG_SIMT_IN void atomic_thread_fence(mem_flags, memory_order, thread_scope = thread_scope_device) {}
+KG_SIMT_IN void atomic_thread_fence(mem_flags, memory_order, thread_scope = thread_scope_device) {
+  kg_native_fence();
+}
 
 /* ---- simdgroup_matrix: 8 x 8, two elements of a row a lane ----------------------------------- */
 

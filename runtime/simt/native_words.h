@@ -29,9 +29,9 @@
 #define warpSize KG_SIMT_WAVE
 
 #define __syncthreads() kg_native_barrier("__syncthreads")
-#define __threadfence()
-#define __threadfence_block()
-#define __threadfence_system()
+KG_SIMT_IN void __threadfence() { kg_native_fence(); }
+KG_SIMT_IN void __threadfence_block() {}
+#define __threadfence_system() __threadfence()
 #define __nanosleep(n)
 #define __builtin_assume(x)
 #define __builtin_nontemporal_load(p) (*(p))

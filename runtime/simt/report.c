@@ -262,15 +262,22 @@ static const char *fault_words(int fault) {
   }
 }
 
+/* It was stopped where no line of the text is. */
+static bool in_shim(kg_simt_context *context) {
+  kg_simt_frame frame;
+  return kg_simt_frames_at(context, context->fault_site, &frame, 1) == 0 ||
+         strncmp(frame.path, "kg_simt", strlen("kg_simt")) == 0;
+}
+
 void kg_simt_report_fault(kg_simt_context *context) {
   char words[sizeof context->error.message], near[256], where[512];
   Text text = {words, sizeof words};
   const kg_simt_lane *lane = running(context);
-  kg_simt_frame frame;
-  if (context->fault == KG_SIMT_TIME && lane->wave->meetings > 0 && /* a native text, in its shim */
-      (kg_simt_frames_at(context, context->fault_site, &frame, 1) == 0 ||
-       strncmp(frame.path, "kg_simt", strlen("kg_simt")) == 0))
-    context->fault_site = (const char *)lane->wave->sites[lane->index] - 1;
+  if (context->fault == KG_SIMT_TIME && in_shim(context)) { /* a native text: what it waits for */
+    const void *meeting = lane->wave->meetings > 0 ? lane->wave->sites[lane->index] : NULL;
+    const void *site = context->atomic_site ? context->atomic_site : meeting;
+    if (site) context->fault_site = (const char *)site - 1;
+  }
   kg_simt_where(context, context->fault_site, where, sizeof where);
   put_head(&text, context);
   put(&text, "thread %u ", lane->number);

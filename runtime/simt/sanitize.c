@@ -14,6 +14,7 @@ static void check_free(kg_simt_check *check) {
   free(check->objects);
   free(check->group_epochs);
   free(check->group_numbers);
+  free(check->group_releases);
   free(check->findings);
   free(check->kept);
   free(check);
@@ -201,10 +202,15 @@ static bool begin_group(kg_simt_check *check, uint64_t number) {
     if (epochs) check->group_epochs = epochs;
     uint64_t *numbers = realloc(check->group_numbers, room * sizeof *numbers);
     if (numbers) check->group_numbers = numbers;
-    if (!epochs || !numbers) return false;
+    uint32_t *releases = realloc(check->group_releases, room * sizeof *releases);
+    if (releases) check->group_releases = releases;
+    if (!epochs || !numbers || !releases) return false;
     check->groups_room = room;
   }
   check->group_epochs[check->groups_run] = check->group_first;
+  check->group_releases[check->groups_run] = 0;
+  check->fenced = check->acquired = false;
+  check->context->atomic_site = NULL;
   check->group_numbers[check->groups_run++] = number;
   return true;
 }
@@ -224,6 +230,7 @@ static bool run(kg_simt_check *check, kg_simt_job *job, kg_simt_order order, boo
   check->launch_first = check->group_first + 1;
   check->group_first = check->launch_first;
   check->doubt.object = NULL;
+  check->glance_count = 0;
   for (uint64_t i = 0; i < job->groups && stopped_count < STOPPED_MOST; i++) {
     const uint64_t g = order == KG_SIMT_FORWARD ? i : job->groups - 1 - i, row = g / groups[0];
     const uint32_t place[3] = {(uint32_t)(g % groups[0]), (uint32_t)(row % groups[1]),
@@ -244,6 +251,7 @@ static bool run(kg_simt_check *check, kg_simt_job *job, kg_simt_order order, boo
       return false;
     }
     kg_simt_check_doubt(check);
+    kg_simt_check_glances(check);
     check->group_first += context->group.phase + 1;
   }
   *stopped = stopped_count > 0;

@@ -76,6 +76,16 @@ typedef struct kg_simt_doubt {
   uint16_t thread;
 } kg_simt_doubt;
 
+/* A read of what another thread updates atomically: the first half of the usual loop around a compare
+** and exchange, unless no atomic access of the reader's follows within the group. */
+typedef struct kg_simt_glance {
+  const kg_simt_object *object;
+  size_t offset, bytes;
+  const void *site;
+  kg_simt_cell cell; /* as it was */
+  uint16_t thread;
+} kg_simt_glance;
+
 typedef struct kg_simt_pair { /* a finding's places, known before their lines are */
   int class_;
   const void *first, *second;
@@ -97,8 +107,12 @@ typedef struct kg_simt_check {
   uint32_t launch_first, group_first; /* epochs */
   uint32_t *group_epochs;             /* the first of each group of this run, in running order */
   uint64_t *group_numbers;            /* and which group that was */
+  uint32_t *group_releases; /* when it last updated something atomically behind a fence; 0: never */
+  bool fenced, acquired;    /* this group has come to a fence; to an atomic update */
   size_t groups_run, groups_room;
   kg_simt_doubt doubt;
+  kg_simt_glance glances[64];
+  size_t glance_count;
   kg_simt_pair pairs[KG_SIMT_PAIRS];
   kg_simt_finding *findings; /* KG_SIMT_FINDINGS */
   int finding_count;
@@ -124,8 +138,11 @@ void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned lo
                           unsigned how, const void *site);
 /* Likewise. */
 void kg_simt_check_open(kg_simt_group *group, const kg_simt_operation *operation, const void *site);
+void kg_simt_check_fence(kg_simt_group *group); /* likewise */
 /* Looks at a write in doubt, if there is one. */
 void kg_simt_check_doubt(kg_simt_check *check);
+/* At a group's end: glances that nothing followed are races. */
+void kg_simt_check_glances(kg_simt_check *check);
 /* Cells for all bytes of the object, every one of them never accessed.  False: no memory. */
 bool kg_simt_check_cells(kg_simt_check *check, kg_simt_object *object);
 void kg_simt_check_free_cells(kg_simt_check *check);

@@ -80,8 +80,8 @@ static uint64_t number_of(const kg_simt_group *group) {
          group->place[0];
 }
 
-/* The group whose epoch it is. */
-static uint64_t group_at(const kg_simt_check *check, uint32_t epoch) {
+/* The place in running order of the group whose epoch it is. */
+static size_t place_at(const kg_simt_check *check, uint32_t epoch) {
   size_t low = 0, high = check->groups_run;
   while (high - low > 1) {
     const size_t middle = (low + high) / 2;
@@ -90,7 +90,18 @@ static uint64_t group_at(const kg_simt_check *check, uint32_t epoch) {
     else
       high = middle;
   }
-  return check->group_numbers[low];
+  return low;
+}
+
+static uint64_t group_at(const kg_simt_check *check, uint32_t epoch) {
+  return check->group_numbers[place_at(check, epoch)];
+}
+
+/* What another group wrote then is there for this one: it came to a fence, then updated something
+** atomically, and this group has updated something, too (CUDA C++ Programming Guide, "Memory Fence
+** Functions").  Whether it was the same thing is not looked at. */
+static bool released(const kg_simt_check *check, uint32_t epoch) {
+  return check->acquired && check->group_releases[place_at(check, epoch)] >= epoch;
 }
 
 static kg_simt_actor other_actor(const kg_simt_check *check, uint32_t site, uint16_t thread,
@@ -228,7 +239,8 @@ static bool written_meanwhile(const kg_simt_check *check, const kg_simt_object *
   if (cell->written < check->launch_first) return false;
   if (cell->written == epoch)
     return cell->writer != thread && !synced(check, cell->writer, cell->write_syncs);
-  return cell->written < check->group_first && object->kind != KG_SIMT_SHARED;
+  return cell->written < check->group_first && object->kind != KG_SIMT_SHARED &&
+         !released(check, cell->written);
 }
 
 /* The cell was read in this phase, and now is written. */
@@ -262,6 +274,48 @@ static void write_cells(kg_simt_check *check, const kg_simt_object *object, size
   }
 }
 
+void kg_simt_check_glances(kg_simt_check *check) {
+  for (size_t i = 0; i < check->glance_count; i++) {
+    const kg_simt_glance *g = &check->glances[i];
+    const kg_simt_actor first = {g->site, g->thread, number_of(&check->context->group)};
+    const kg_simt_actor second =
+        other_actor(check, g->cell.write_site, g->cell.writer, g->cell.written);
+    kg_simt_found_race(check, g->object, g->offset, g->bytes, "reads", &first,
+                       "may still update it", &second);
+  }
+  check->glance_count = 0;
+}
+
+/* False: there is no more room. */
+static bool glance(kg_simt_check *check, const kg_simt_object *object, size_t offset, size_t bytes,
+                   const kg_simt_cell *cell, const void *site) {
+  if (!by_atomic(cell)) return false;
+  if (check->glance_count == sizeof check->glances / sizeof *check->glances) return false;
+  check->glances[check->glance_count++] = (kg_simt_glance){
+      object, offset, bytes, site, *cell, (uint16_t)check->state->now->number};
+  return true;
+}
+
+/* The thread's own reads of what it now updates are part of that. */
+static void settle(kg_simt_check *check, const kg_simt_object *object, size_t offset,
+                   kg_simt_cell *cell, uint16_t thread) {
+  size_t kept = 0;
+  for (size_t i = 0; i < check->glance_count; i++) {
+    const kg_simt_glance *g = &check->glances[i];
+    if (g->object != object || g->offset != offset || g->thread != thread)
+      check->glances[kept++] = *g;
+  }
+  check->glance_count = kept;
+  if (cell->other == thread) cell->other = KG_SIMT_NOBODY;
+  if (cell->reader != thread) return;
+  if (cell->other == KG_SIMT_NOBODY) {
+    cell->read = 0;
+    return;
+  }
+  cell->reader = cell->other, cell->read_site = cell->other_site, cell->other = KG_SIMT_NOBODY;
+  cell->read_syncs = cell->other_syncs;
+}
+
 /* Nobody of this launch (of shared memory: of this group) has written it. */
 static void unwritten(kg_simt_check *check, const kg_simt_object *object, size_t offset,
                       size_t bytes, const void *site) {
@@ -285,7 +339,9 @@ static void read_cells(kg_simt_check *check, const kg_simt_object *object, size_
       unwritten(check, object, offset + done, bytes, site);
     else if (RARELY((cell->written == epoch && cell->writer != thread) ||
                     cell->written < check->group_first) &&
-             !(cell->written == epoch && synced(check, cell->writer, cell->write_syncs)))
+             !(cell->written == epoch ? synced(check, cell->writer, cell->write_syncs)
+                                      : released(check, cell->written)) &&
+             !glance(check, object, offset + done, bytes, cell, site))
       race(check, object, offset + done, bytes, "reads", site, "may still write it",
            cell->write_site, cell->writer, cell->written);
     if (cell->read != epoch)
@@ -320,11 +376,21 @@ static void atomic_cells(kg_simt_check *check, const kg_simt_object *object, siz
       race(check, object, offset + done, bytes, writes ? "updates" : "reads", site,
            "may still write it, not atomically", cell->write_site, cell->writer, cell->written);
     if (!writes) continue;
+    if (cell->read == epoch) settle(check, object, offset + done, cell, thread);
     if (cell->read == epoch) read_meanwhile(check, object, offset + done, bytes, cell, site);
     cell->written = epoch, cell->write_site = place, cell->writer = thread;
     cell->write_syncs = syncs;
   }
   check->atomics = true;
+  check->context->atomic_site = site;
+  if (!writes || !(how & KG_SIMT_UPDATES)) return;
+  check->acquired = true;
+  if (check->fenced) check->group_releases[check->groups_run - 1] = epoch;
+}
+
+void kg_simt_check_fence(kg_simt_group *group) {
+  kg_simt_check *check = ((kg_simt_context *)group)->check;
+  if (check) check->fenced = true;
 }
 
 void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned long bytes,

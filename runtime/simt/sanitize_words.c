@@ -421,11 +421,14 @@ void kg_simt_found_difference(kg_simt_check *check, kg_simt_class class_,
   put_head(&text, check);
   put(&text, ": ");
   put_element(&text, object, (int64_t)(d->element * bytes), bytes);
+  const bool native = class_ == KG_FOUND_LANES && *check->beyond;
   put(&text, " has the bits %0*" PRIx64 " %s, and %0*" PRIx64 " %s", digits,
-      bits_of(d->before, bytes), d->when_before, digits, bits_of(d->now, bytes), d->when_now);
+      bits_of(d->before, bytes),
+      native ? "when a lane that asks one that is not there gets one value" : d->when_before, digits,
+      bits_of(d->now, bytes), d->when_now);
   put(&text, "; %" PRIu64 " of its %zu element%s differ%s", d->count, object->bytes / bytes,
       object->bytes == bytes ? "" : "s", d->count == 1 ? "s" : "");
-  if (class_ == KG_FOUND_LANES && *check->beyond)
+  if (native)
     put(&text, "; the first such lane operation is at %s", check->beyond);
   add(check, &finding);
 }

@@ -154,6 +154,7 @@ typedef struct kg_simt_context {
   const void *fault_address, *fault_site;
   const char *beyond_what; /* the first lane operation of a native text whose value nobody brought */
   const void *beyond_site; /* NULL: none */
+  const void *atomic_site; /* the last atomic access of the group */
   kg_error error;
 } kg_simt_context;
 
