@@ -69,9 +69,8 @@ static int finished(int status) {
 int main(int argc, char **argv) {
   library_program(argc > 0 ? argv[0] : NULL);
   const char *word = argc > 1 ? argv[1] : "";
-  if (argc > 1 &&
-      (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
-       (strcmp(word, "help") == 0 && argc != 3)))
+  if (argc > 1 && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+                   (strcmp(word, "help") == 0 && argc != 3)))
     return finished(help());
   if (argc == 3 && strcmp(word, "help") == 0) { /* of one command */
     for (int i = 1; i < ENTRIES; i++)

@@ -34,7 +34,7 @@ typedef struct OptionGiven {
 
 typedef struct Options {
   const char *values[MAX_OPTIONS]; /* by row: the last one given, "" for a flag; NULL: not given */
-  OptionGiven given[MAX_GIVEN];    /* in their order, for rows that may be given more than once; those
+  OptionGiven given[MAX_GIVEN]; /* in their order, for rows that may be given more than once; those
                                    ** past the last are not there */
   int given_count;
   int operand_count;

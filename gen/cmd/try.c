@@ -13,7 +13,8 @@ static const OptionRow rows[] = {
     {'w', "wave", "32|64", "lanes of a wave (default: 32; 64 is HIP's alone)"},
     {'g', "grid", "X,Y,Z", "groups (default: 1)"},
     {'t', "threads", "X,Y,Z", "threads in a group (default: what the kernel says, or 256)"},
-    {0, "size", "NAME=N", "elements of a buffer (default: as far as it is used, where that makes sense)"},
+    {0, "size", "NAME=N",
+     "elements of a buffer (default: as far as it is used, where that makes sense)"},
     {0, "type", "NAME=TYPE", "what a buffer of bytes holds: f32, f16, bf16, i32 ..."},
     {'s', "shared", "BYTES", "of `extern __shared__` arrays, and of Metal's [[threadgroup(n)]]"},
     {'D', "define", "X=1", "a macro"},
@@ -27,17 +28,22 @@ static const OptionRow rows[] = {
 static const Command command = {
     .name = "try",
     .operands = "FILE [NAME=VALUE...]",
-    .summary = "Run a kernel of a .metal, .cu or .hip file that somebody else wrote, lane by lane on the "
-               "CPU, and watch it:\naccesses outside, races, reads of what nobody set, barriers and lane "
-               "operations that lanes miss.",
+    .summary =
+        "Run a kernel of a .metal, .cu or .hip file that somebody else wrote, lane by lane on the "
+        "CPU, and watch it:\naccesses outside, races, reads of what nobody set, barriers and lane "
+        "operations that lanes miss.",
     .more =
-        "A scalar is NAME=VALUE; a struct NAME.member=VALUE for each member, or 'NAME={...}'; Metal's "
-        "function constants are\nNAME=VALUE too.  A buffer is made up (seeded normals; small integers), "
+        "A scalar is NAME=VALUE; a struct NAME.member=VALUE for each member, or 'NAME={...}'; "
+        "Metal's "
+        "function constants are\nNAME=VALUE too.  A buffer is made up (seeded normals; small "
+        "integers), "
         "or begins as NAME=@FILE.npy, '{1, 2, 3}',\nzeros, ones, uniform, arange or a number.  "
-        "NAME=none: it is an output alone; reading it before it is written, and\nleaving some of it "
+        "NAME=none: it is an output alone; reading it before it is written, and\nleaving some of "
+        "it "
         "unwritten, are findings then.  What is written is told in a line, with -o in NAME.npy.\n\n"
         "  kgen try saxpy.cu --grid 4 --threads 256 n=1000 a=2 --size x=1000 --size y=1000\n"
-        "  kgen try norm.metal --entry rms_f16 --grid 8 --threads 128 x=@x.npy eps=1e-5 axis=512 -o out\n",
+        "  kgen try norm.metal --entry rms_f16 --grid 8 --threads 128 x=@x.npy eps=1e-5 axis=512 "
+        "-o out\n",
     .rows = rows,
     .operands_min = 1,
     .operands_max = -1,
@@ -67,13 +73,13 @@ static int read_three(const char *option, const char *s, uint32_t out[3]) {
     if ((*end != ',' && *end != 'x') || i == 2) break;
     end++;
   }
-  return usage_error(&command, "--%s is up to three whole numbers, as in 8,2,1; not '%s'", option, s);
+  return usage_error(&command, "--%s is up to three whole numbers, as in 8,2,1; not '%s'", option,
+                     s);
 }
 
 static int read_pair(Arena *a, const char *what, const char *s, NativeValue *out) {
   const size_t length = strcspn(s, "=");
-  if (!s[length] || length == 0)
-    return usage_error(&command, "%s'%s' is not NAME=VALUE", what, s);
+  if (!s[length] || length == 0) return usage_error(&command, "%s'%s' is not NAME=VALUE", what, s);
   *out = (NativeValue){arena_strndup(a, s, length), s + length + 1, false};
   return EXIT_FINE;
 }
@@ -108,7 +114,8 @@ static const char *backend_of(const char *file) {
 }
 
 static int read_backend(const Options *o, NativeWish *w) {
-  const char *chosen = option_value(&command, o, "backend"), *wave = option_value(&command, o, "wave");
+  const char *chosen = option_value(&command, o, "backend"),
+             *wave = option_value(&command, o, "wave");
   w->backend = chosen ? chosen : backend_of(w->file);
   if (!w->backend)
     return usage_error(&command, "%s: whose text is it? --backend metal, cuda or hip", w->file);
@@ -134,7 +141,8 @@ static int read_whole(const Options *o, const char *option, int64_t none, int64_
 }
 
 static int read_wish(Arena *a, const Options *o, NativeWish *w) {
-  const char *grid = option_value(&command, o, "grid"), *threads = option_value(&command, o, "threads");
+  const char *grid = option_value(&command, o, "grid"),
+             *threads = option_value(&command, o, "threads");
   int64_t seconds, seed;
   w->file = o->operands[0];
   w->entry = option_value(&command, o, "entry");

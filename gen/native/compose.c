@@ -12,7 +12,8 @@
 static int by_place(const void *a, const void *b) {
   const Edit *x = a, *y = b;
   if (x->at != y->at) return x->at < y->at ? -1 : 1;
-  return x->length > y->length ? -1 : x->length < y->length; /* the larger one takes the others in */
+  return x->length > y->length ? -1
+                               : x->length < y->length; /* the larger one takes the others in */
 }
 
 static void put_edited(Buf *b, NativeText *t) {
@@ -59,19 +60,27 @@ const char *native_braces(Arena *a, NativeWish *wish, const char *name) {
 /* ---- the call -------------------------------------------------------------------------------- */
 
 static bool is_buffer(const NativeText *t, const NativeParameter *p) {
-  return strcmp(t->backend, "metal") != 0 || !p->attribute[0] || strcmp(p->attribute, "buffer") == 0;
+  return strcmp(t->backend, "metal") != 0 || !p->attribute[0] ||
+         strcmp(p->attribute, "buffer") == 0;
 }
 
 static bool known_attribute(const char *name) {
   static const char *const names[] = {
-      "thread_position_in_grid",      "thread_position_in_threadgroup",
-      "threadgroup_position_in_grid", "threads_per_threadgroup",
-      "threadgroups_per_grid",        "threads_per_grid",
+      "thread_position_in_grid",
+      "thread_position_in_threadgroup",
+      "threadgroup_position_in_grid",
+      "threads_per_threadgroup",
+      "threadgroups_per_grid",
+      "threads_per_grid",
       "dispatch_threads_per_threadgroup",
-      "thread_index_in_threadgroup",  "thread_index_in_simdgroup",
-      "simdgroup_index_in_threadgroup", "threads_per_simdgroup",
-      "thread_execution_width",       "simdgroups_per_threadgroup",
-      "dispatch_simdgroups_per_threadgroup", "thread_index_in_quadgroup",
+      "thread_index_in_threadgroup",
+      "thread_index_in_simdgroup",
+      "simdgroup_index_in_threadgroup",
+      "threads_per_simdgroup",
+      "thread_execution_width",
+      "simdgroups_per_threadgroup",
+      "dispatch_simdgroups_per_threadgroup",
+      "thread_index_in_quadgroup",
       "quadgroup_index_in_threadgroup",
   };
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -81,12 +90,14 @@ static bool known_attribute(const char *name) {
 
 /* Memory of a group that a parameter of the entry points to: --size NAME=N elements, or --shared
 ** bytes. */
-static bool put_threadgroup(Buf *b, NativeText *t, int i, const NativeParameter *p, NativeWish *wish,
-                            const char **why) {
+static bool put_threadgroup(Buf *b, NativeText *t, int i, const NativeParameter *p,
+                            NativeWish *wish, const char **why) {
   const char *size = native_value(wish->sizes, wish->size_count, p->name);
   if (!size && wish->shared < 0) {
-    *why = arena_printf(t->arena, "%s is memory of the group, and nobody says how much: --size %s=N "
-                                  "(elements), or --shared BYTES", p->name, p->name);
+    *why = arena_printf(t->arena,
+                        "%s is memory of the group, and nobody says how much: --size %s=N "
+                        "(elements), or --shared BYTES",
+                        p->name, p->name);
     return false;
   }
   buf_printf(b, "KG_SIMT_SHARED unsigned char kg_native_group_%d[", i);
@@ -104,20 +115,26 @@ static bool put_storage(Buf *b, NativeText *t, const NativeEntry *e, NativeWish 
     const NativeParameter *p = &e->parameters[i];
     const char *braces = is_buffer(t, p) ? native_braces(t->arena, wish, p->name) : NULL;
     if (braces)
-      buf_printf(b, "#line 1 \"%s=\"\nstatic const kg_simt_entry::unit<%d> kg_native_value_%d[] = %s;\n"
-                    "#line 1 \"kg_simt_call\"\n", p->name, i, i, braces);
+      buf_printf(
+          b,
+          "#line 1 \"%s=\"\nstatic const kg_simt_entry::unit<%d> kg_native_value_%d[] = %s;\n"
+          "#line 1 \"kg_simt_call\"\n",
+          p->name, i, i, braces);
     if (strcmp(p->attribute, "threadgroup") == 0 && !put_threadgroup(b, t, i, p, wish, why))
       return false;
-    if (is_buffer(t, p) || strcmp(p->attribute, "threadgroup") == 0 || known_attribute(p->attribute))
+    if (is_buffer(t, p) || strcmp(p->attribute, "threadgroup") == 0 ||
+        known_attribute(p->attribute))
       continue;
-    *why = arena_printf(t->arena, "%s: the parameter %s is [[%s]], which the SIMT device does not have",
+    *why = arena_printf(t->arena,
+                        "%s: the parameter %s is [[%s]], which the SIMT device does not have",
                         e->where, p->name, p->attribute);
     return false;
   }
   if (!t->dynamic) return true;
-  buf_printf(b, "KG_SIMT_GAP(__COUNTER__)\nextern \"C\" __attribute__((section(\"kg_shared\"), used, "
-                "aligned(16))) unsigned char kg_native_dynamic[%lld] __asm__(\"%s\");\n"
-                "unsigned char kg_native_dynamic[%lld];\n",
+  buf_printf(b,
+             "KG_SIMT_GAP(__COUNTER__)\nextern \"C\" __attribute__((section(\"kg_shared\"), used, "
+             "aligned(16))) unsigned char kg_native_dynamic[%lld] __asm__(\"%s\");\n"
+             "unsigned char kg_native_dynamic[%lld];\n",
              (long long)(wish->shared > 0 ? wish->shared : 1), t->dynamic,
              (long long)(wish->shared > 0 ? wish->shared : 1));
   return true;
@@ -146,8 +163,10 @@ static void put_table(Buf *b, NativeText *t, const NativeEntry *e, NativeWish *w
     if (!is_buffer(t, p))
       buf_printf(b, "  to[%d].how = 3;\n", i);
     else if (native_braces(t->arena, wish, p->name))
-      buf_printf(b, "  to[%d] = kg_simt_entry::parameter<%d>(kg_native_value_%d, "
-                    "sizeof kg_native_value_%d);\n", i, i, i, i);
+      buf_printf(b,
+                 "  to[%d] = kg_simt_entry::parameter<%d>(kg_native_value_%d, "
+                 "sizeof kg_native_value_%d);\n",
+                 i, i, i, i);
     else
       buf_printf(b, "  to[%d] = kg_simt_entry::parameter<%d>(nullptr, 0);\n", i, i);
   }
@@ -166,8 +185,9 @@ const char *native_compose(NativeText *t, const NativeChoice *choice, NativeWish
   for (int i = 0; parts[i]; i++) buf_puts(&b, parts[i]);
   buf_puts(&b, "\n");
   put_edited(&b, t);
-  buf_printf(&b, "\n#line 1 \"kg_simt_call\"\nusing kg_simt_entry = kg_native_signature<decltype(%s)>;\n",
-             choice->full);
+  buf_printf(
+      &b, "\n#line 1 \"kg_simt_call\"\nusing kg_simt_entry = kg_native_signature<decltype(%s)>;\n",
+      choice->full);
   const bool good = put_storage(&b, t, choice->entry, wish, why);
   put_call(&b, t, choice->entry, choice->full);
   put_table(&b, t, choice->entry, wish);

@@ -56,7 +56,8 @@ static void read_parameters(NativeText *t, NativeEntry *e, int open) {
   for (int first = open + 1, i = first; i <= close && i < t->count; i++) {
     if (native_mark(t, i, '<') && native_close_angle(t, i) > 0)
       i = native_close_angle(t, i);
-    else if (i < close && (native_mark(t, i, '(') || native_mark(t, i, '[') || native_mark(t, i, '{')))
+    else if (i < close &&
+             (native_mark(t, i, '(') || native_mark(t, i, '[') || native_mark(t, i, '{')))
       i = native_close(t, i);
     else if (i == close || native_mark(t, i, ',')) {
       GROW(t->arena, e->parameters, e->parameter_count, e->parameter_room);
@@ -91,8 +92,8 @@ static int past_template(const NativeText *t, int i) {
 
 static bool names_what_follows(const NativeText *t, int i) {
   return native_is(t, i, "decltype") || native_is(t, i, "__attribute__") ||
-         native_is(t, i, "noexcept") || native_is(t, i, "alignas") || native_is(t, i, "__align__") ||
-         native_is(t, i, "__launch_bounds__");
+         native_is(t, i, "noexcept") || native_is(t, i, "alignas") ||
+         native_is(t, i, "__align__") || native_is(t, i, "__launch_bounds__");
 }
 
 static bool has_word(const NativeText *t, int first, int last, const char *word) {
@@ -144,7 +145,8 @@ static bool host_word(const NativeText *t, int i) {
     return *s == '<' && native_mark(t, i + 1, '<') && native_mark(t, i + 2, '<');
   if (t->tokens[i].kind != TOKEN_WORD) return false;
   for (size_t w = 0; w < sizeof words / sizeof *words; w++)
-    if (native_is(t, i, words[w]) && (w == 0 || native_mark(t, i - 1, ':') || native_mark(t, i + 1, ':')))
+    if (native_is(t, i, words[w]) &&
+        (w == 0 || native_mark(t, i - 1, ':') || native_mark(t, i + 1, ':')))
       return true;
   return (strncmp(s, "cuda", 4) == 0 && s[4] >= 'A' && s[4] <= 'Z') ||
          (strncmp(s, "hip", 3) == 0 && s[3] >= 'A' && s[3] <= 'Z' &&
@@ -227,9 +229,9 @@ static void take_instance(NativeText *t, const Declaration *d, const Scope *scop
   if (e) {
     const char *arguments = native_text(t, open, last);
     GROW(t->arena, e->instances, e->instance_count, e->instance_room);
-    e->instances[e->instance_count++] = (NativeInstance){
-        host ? host : arena_printf(t->arena, "%s%s", e->name, arguments),
-        arena_printf(t->arena, "%s%s", qualified(t, scope, e->name), arguments)};
+    e->instances[e->instance_count++] =
+        (NativeInstance){host ? host : arena_printf(t->arena, "%s%s", e->name, arguments),
+                         arena_printf(t->arena, "%s%s", qualified(t, scope, e->name), arguments)};
   }
   if (is_metal(t)) native_edit(t, d->first, d->last, "");
 }
@@ -273,8 +275,10 @@ static void take_overload(NativeText *t, const Declaration *d, Seen *seen) {
     }
   GROW(t->arena, seen->keys, seen->count, seen->room);
   seen->keys[seen->count++] = key;
-  for (int i = d->function ? native_close(t, d->parameters) : d->body; i < d->body && !native_mark(t, i, ':'); i++)
-    if (native_is(t, i, "constant")) native_edit(t, i, i, ""); /* where it lies, not that it is const */
+  for (int i = d->function ? native_close(t, d->parameters) : d->body;
+       i < d->body && !native_mark(t, i, ':'); i++)
+    if (native_is(t, i, "constant"))
+      native_edit(t, i, i, ""); /* where it lies, not that it is const */
 }
 
 static void take_members(NativeText *t, const Declaration *d) {
@@ -300,7 +304,8 @@ static void take_members(NativeText *t, const Declaration *d) {
 static int enter(const NativeText *t, Scope *scope, int i) {
   int at = i;
   const char *name = "";
-  if (native_is(t, at, "extern") && t->tokens[at + 1].kind == TOKEN_STRING && native_mark(t, at + 2, '{'))
+  if (native_is(t, at, "extern") && t->tokens[at + 1].kind == TOKEN_STRING &&
+      native_mark(t, at + 2, '{'))
     at += 2;
   else {
     if (native_is(t, at, "inline")) at++;
@@ -410,7 +415,8 @@ bool native_choose(const NativeText *t, const char *wanted, NativeChoice *c, con
   }
   if (!wanted && t->entry_count == 1) wanted = t->entries[0].name;
   if (!wanted) {
-    *why = arena_printf(t->arena, "it has several kernels; say which: --entry NAME, of %s", list(t));
+    *why =
+        arena_printf(t->arena, "it has several kernels; say which: --entry NAME, of %s", list(t));
     return false;
   }
   const char *names[64];
@@ -420,10 +426,11 @@ bool native_choose(const NativeText *t, const char *wanted, NativeChoice *c, con
     if (one_of(t, e, wanted, c)) return true;
     if (count < 64) names[count++] = e->name;
     if (strcmp(wanted, e->name) != 0 && strcmp(wanted, e->full) != 0) continue;
-    *why = e->instance_count > 1
-               ? arena_printf(t->arena, "%s is a template; say which: --entry of %s", e->full, list(t))
-               : arena_printf(t->arena, "%s is a template; say of what: --entry '%s<float>'", e->full,
-                              e->full);
+    *why =
+        e->instance_count > 1
+            ? arena_printf(t->arena, "%s is a template; say which: --entry of %s", e->full, list(t))
+            : arena_printf(t->arena, "%s is a template; say of what: --entry '%s<float>'", e->full,
+                           e->full);
     return false;
   }
   const char *near = nearest_name(wanted, names, count);

@@ -12,10 +12,10 @@ typedef struct NumberRow {
 } NumberRow;
 
 static const NumberRow rows[] = {
-    {"f32", {NUMBER_FLOAT, 4, false}},  {"f64", {NUMBER_FLOAT, 8, false}},
-    {"f16", {NUMBER_FLOAT, 2, false}},  {"bf16", {NUMBER_FLOAT, 2, true}},
-    {"i8", {NUMBER_SIGNED, 1, false}},  {"i16", {NUMBER_SIGNED, 2, false}},
-    {"i32", {NUMBER_SIGNED, 4, false}}, {"i64", {NUMBER_SIGNED, 8, false}},
+    {"f32", {NUMBER_FLOAT, 4, false}},    {"f64", {NUMBER_FLOAT, 8, false}},
+    {"f16", {NUMBER_FLOAT, 2, false}},    {"bf16", {NUMBER_FLOAT, 2, true}},
+    {"i8", {NUMBER_SIGNED, 1, false}},    {"i16", {NUMBER_SIGNED, 2, false}},
+    {"i32", {NUMBER_SIGNED, 4, false}},   {"i64", {NUMBER_SIGNED, 8, false}},
     {"u8", {NUMBER_UNSIGNED, 1, false}},  {"u16", {NUMBER_UNSIGNED, 2, false}},
     {"u32", {NUMBER_UNSIGNED, 4, false}}, {"u64", {NUMBER_UNSIGNED, 8, false}},
     {"bool", {NUMBER_BOOL, 1, false}},
@@ -107,9 +107,13 @@ static double normal(uint64_t key, int64_t i) {
 }
 
 typedef double NumberMaker(NumberType t, uint64_t key, int64_t i);
-static double zeros(NumberType t, uint64_t key, int64_t i) { return (void)t, (void)key, (void)i, 0; }
+static double zeros(NumberType t, uint64_t key, int64_t i) {
+  return (void)t, (void)key, (void)i, 0;
+}
 static double ones(NumberType t, uint64_t key, int64_t i) { return (void)t, (void)key, (void)i, 1; }
-static double counted(NumberType t, uint64_t key, int64_t i) { return (void)t, (void)key, (double)i; }
+static double counted(NumberType t, uint64_t key, int64_t i) {
+  return (void)t, (void)key, (double)i;
+}
 static double between(NumberType t, uint64_t key, int64_t i) {
   const double u = uniform(key, i);
   return t.kind == NUMBER_FLOAT ? u : floor(u * (t.kind == NUMBER_BOOL ? 2 : 16));

@@ -109,7 +109,7 @@ typedef struct NativeList {
 
 typedef struct NativeWish {
   const char *file, *backend;
-  const char *entry; /* NULL: the only one */
+  const char *entry;  /* NULL: the only one */
   const char *output; /* a folder for NAME.npy; NULL: none */
   int wave;
   uint32_t groups[3], threads[3]; /* threads[0] 0: as the entry says, or 256 */
@@ -132,8 +132,7 @@ typedef struct NativeChoice {
   const NativeEntry *entry;
   const char *shown, *full;
 } NativeChoice;
-bool native_choose(const NativeText *t, const char *wanted, NativeChoice *choice,
-                   const char **why);
+bool native_choose(const NativeText *t, const char *wanted, NativeChoice *choice, const char **why);
 
 /* compose.c */
 const char *native_compose(NativeText *t, const NativeChoice *choice, NativeWish *wish,

@@ -86,8 +86,9 @@ bool npy_write(const char *path, const Npy *npy, const char **why) {
     snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%lld,%s",
              (long long)npy->shape[i], i + 1 < npy->rank ? " " : "");
   const char kind = npy->type.bfloat ? 'V' : kinds[npy->type.kind];
-  int length = snprintf(head, sizeof head, "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (%s), }",
-                        npy->type.bytes == 1 ? '|' : '<', kind, npy->type.bytes, shape);
+  int length =
+      snprintf(head, sizeof head, "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (%s), }",
+               npy->type.bytes == 1 ? '|' : '<', kind, npy->type.bytes, shape);
   while ((10 + length + 1) % 64) head[length++] = ' ';
   head[length++] = '\n';
   FILE *out = fopen(path, "wbe");

@@ -68,8 +68,8 @@ static void put_sentence(Buf *b, const Message *m, const char *backend) {
   const char *missing = strstr(m->words, "file not found");
   if (missing && missing < m->words + m->words_length) {
     const char *word = m->words + strcspn(m->words, "'") + 1;
-    buf_printf(b, "there is no '%.*s' here; -I FOLDER says where it lies\n", (int)strcspn(word, "'\n"),
-               word);
+    buf_printf(b, "there is no '%.*s' here; -I FOLDER says where it lies\n",
+               (int)strcspn(word, "'\n"), word);
     return;
   }
   buf_printf(b, "%.*s\n", m->words_length, m->words);
@@ -78,7 +78,8 @@ static void put_sentence(Buf *b, const Message *m, const char *backend) {
 const char *native_refusal(Arena *a, const char *log, const char *backend) {
   Buf b = {0};
   int count = 0, more = 0;
-  for (const char *line = log; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0)) {
+  for (const char *line = log; *line;
+       line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0)) {
     Message m;
     if (!read_message(line, " error: ", &m)) continue;
     if (is_ours(&m)) find_users_line(line, &m);

@@ -23,7 +23,8 @@ static bool begins_statement(const NativeText *t, int i) {
 /* `threadgroup T a[8], b;` declares memory; with a * or an & it is where something points. */
 static void take_threadgroup(NativeText *t, int i) {
   if (!begins_statement(t, i)) return;
-  for (int at = i + 1; at < t->count && !native_mark(t, at, ';') && !native_mark(t, at, '='); at++) {
+  for (int at = i + 1; at < t->count && !native_mark(t, at, ';') && !native_mark(t, at, '=');
+       at++) {
     if (native_mark(t, at, '*') || native_mark(t, at, '&')) return;
     if (native_mark(t, at, '<') && native_close_angle(t, at) > 0)
       at = native_close_angle(t, at);
@@ -53,14 +54,14 @@ static void take_constant(NativeText *t, int i, NativeWish *wish) {
   while (first > 0 && !native_is(t, first, "constant")) first--;
   for (int at = 0; at < t->count; at++)
     if (native_is(t, at, "is_function_constant_defined") && native_is(t, at + 2, name))
-      native_edit(t, at, at + 3, value ? "true" : "false");
+      native_edit(t, native_mark(t, at - 1, ':') ? at - 3 : at, at + 3, value ? "true" : "false");
   if (value) {
     native_edit(t, i, native_close(t, i), arena_printf(t->arena, " = (%s)", value));
     return;
   }
-  native_edit(t, first, i - 2,
-              arena_printf(t->arena, "static const kg_native_unset<%s>",
-                           native_text(t, first + 1, i - 2)));
+  native_edit(
+      t, first, i - 2,
+      arena_printf(t->arena, "static const kg_native_unset<%s>", native_text(t, first + 1, i - 2)));
   native_edit(t, i, native_close(t, i),
               arena_printf(t->arena, " = {\"%s (%s) has no value: %s=...\"}", name,
                            native_word(t, i + 4), name));
@@ -71,8 +72,8 @@ static void metal_token(NativeText *t, int i, NativeWish *wish) {
     take_threadgroup(t, i);
   else if (t->tokens[i].kind == TOKEN_NUMBER)
     take_number(t, i);
-  else if (native_mark(t, i, '[') && native_mark(t, i + 1, '[') && t->tokens[i + 2].kind == TOKEN_WORD &&
-           t->tokens[i + 1].at == t->tokens[i].at + 1) {
+  else if (native_mark(t, i, '[') && native_mark(t, i + 1, '[') &&
+           t->tokens[i + 2].kind == TOKEN_WORD && t->tokens[i + 1].at == t->tokens[i].at + 1) {
     if (native_is(t, i + 2, "function_constant"))
       take_constant(t, i, wish);
     else

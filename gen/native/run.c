@@ -26,7 +26,7 @@ typedef struct Parameter {
   const void *given;
   unsigned long given_count;
 } Parameter;
-enum { IS_VALUE, IS_READ, IS_WRITTEN, IS_PLACE };
+enum { IS_VALUE, IS_READ, IS_WRITTEN, IS_PLACE, IS_WRITTEN_ONE };
 enum { FOUND_OUT_IN = 1 << 20 }; /* units of a buffer, while its size is not known */
 
 typedef struct Buffer {
@@ -84,8 +84,7 @@ static const char *make_headers(Arena *a, const char *backend) {
         !(strcmp(h->backend, "gpu") == 0 && strcmp(backend, "metal") != 0))
       continue;
     const char *path = arena_printf(a, "%s/%s", folder, h->path), *slash = strchr(h->path, '/');
-    if (slash)
-      mkdir(arena_printf(a, "%s/%.*s", folder, (int)(slash - h->path), h->path), 0700);
+    if (slash) mkdir(arena_printf(a, "%s/%.*s", folder, (int)(slash - h->path), h->path), 0700);
     FILE *out = fopen(path, "we");
     if (!out || fclose(out)) return NULL;
   }
@@ -111,7 +110,8 @@ static int preprocess(Try *t, const kg_simt_compiler *compiler) {
     words[n++] = arena_printf(t->arena, "-D%s", w->defines.items[i]);
   for (int i = 0; i < w->folders.count; i++)
     words[n++] = arena_printf(t->arena, "-I%s", w->folders.items[i]);
-  words[n++] = arena_printf(t->arena, "-I%.*s", slash ? (int)(slash - w->file) : 1, slash ? w->file : ".");
+  words[n++] =
+      arena_printf(t->arena, "-I%.*s", slash ? (int)(slash - w->file) : 1, slash ? w->file : ".");
   words[n++] = arena_printf(t->arena, "-I%s", headers);
   words[n++] = w->file, words[n] = NULL;
   kg_child_outcome of;
@@ -139,15 +139,15 @@ static int compile(Try *t) {
   if (status) return status;
   native_tokens(&t->text);
   native_entries(&t->text);
-  if (!native_choose(&t->text, t->wish->entry, &t->choice, &why)) return refuse("%s: %s", t->wish->file, why);
+  if (!native_choose(&t->text, t->wish->entry, &t->choice, &why))
+    return refuse("%s: %s", t->wish->file, why);
   native_rewrite(&t->text, t->wish);
   const char *whole = t->whole = native_compose(&t->text, &t->choice, t->wish, &why);
   if (!whole) return refuse("%s", why);
   const kg_source source = {
       .kernel = t->choice.shown, .entry = t->choice.full, .text = whole, .file = t->wish->file};
   kg_status s = kg_simt_native_compile(&self->compiler, &source, &blob, &log, &error);
-  if (s == KG_OK)
-    s = t->device->ops->load(t->device, &blob, t->choice.full, &t->function, &error);
+  if (s == KG_OK) s = t->device->ops->load(t->device, &blob, t->choice.full, &t->function, &error);
   free(blob.bytes);
   if (log)
     fputs(native_refusal(t->arena, log, t->wish->backend), stderr);
@@ -174,7 +174,8 @@ static int ask(Try *t) {
   void (*parameters)(Parameter *to) = NULL;
   void *symbol = dlsym(copy->library, "kg_native_parameters");
   memcpy(&parameters, &symbol, sizeof symbol);
-  t->parameters = arena_alloc(t->arena, ((size_t)t->choice.entry->parameter_count + 1) * sizeof(Parameter));
+  t->parameters =
+      arena_alloc(t->arena, ((size_t)t->choice.entry->parameter_count + 1) * sizeof(Parameter));
   if (parameters) parameters(t->parameters);
   kg_simt_copy_give(t->function, copy); /* what it says lies in it, and it stays loaded */
   return EXIT_FINE;
@@ -194,7 +195,8 @@ static int set_value(Try *t, int i) {
   const char *type = type_name(t->arena, p->type);
   if (!value && t->choice.entry->parameters[i].given_if[0]) return EXIT_FINE; /* it is not there */
   if (!value && p->kind == NUMBER_OTHER)
-    return refuse("%s (%s) wants its members: '%s={.member=1, ...}', or %s.member=1", name, type, name, name);
+    return refuse("%s (%s) wants its members: '%s={.member=1, ...}', or %s.member=1", name, type,
+                  name, name);
   if (!value) return refuse("%s (%s) wants a value: %s=...", name, type, name);
   NumberType number = type_of(p);
   if (number.kind == NUMBER_OTHER || p->part != p->unit)
@@ -209,7 +211,8 @@ static int read_file(Try *t, Buffer *b, const Parameter *p, const char *path) {
   if (!npy_read(t->arena, path, &b->file, &why)) return refuse("%s: %s", path, why);
   const int64_t bytes = b->file.count * b->file.type.bytes;
   if (bytes % p->unit != 0)
-    return refuse("%s has %" PRId64 " bytes, and %s is of pieces of %u", path, bytes, b->name, p->unit);
+    return refuse("%s has %" PRId64 " bytes, and %s is of pieces of %u", path, bytes, b->name,
+                  p->unit);
   const bool same = b->file.type.bytes == b->type.bytes, raw = b->file.type.bytes == 1;
   if (b->type.kind != NUMBER_OTHER && !same && !raw)
     return refuse("%s holds %s, and %s is of %s", path, number_name(b->file.type), b->name,
@@ -235,13 +238,13 @@ static int set_buffer(Try *t, int i) {
   if (t->buffer_count == KG_MAX_ARGS) return refuse("more than %d buffers", KG_MAX_ARGS);
   Buffer *b = &t->buffers[t->buffer_count];
   *b = (Buffer){.name = name, .parameter = i, .type = type_of(p), .how = "normal"};
-  b->written = p->how == IS_WRITTEN;
+  b->written = p->how != IS_READ;
   if (type && !number_named(type, &b->type))
     return refuse("--type %s=%s: the types are f32, f16, bf16, f64, i8 ... u64", name, type);
-  b->units = FOUND_OUT_IN;
+  b->units = p->how == IS_WRITTEN_ONE ? 1 : FOUND_OUT_IN;
   if (size && !read_size(size, &b->units))
     return refuse("--size %s=%s: it is a number of elements", name, size);
-  b->said = size != NULL;
+  b->said = size != NULL || p->how == IS_WRITTEN_ONE;
   if (p->given)
     b->units = (int64_t)p->given_count, b->begun = b->said = true;
   else if (value && value[0] == '@') {
@@ -252,8 +255,10 @@ static int set_buffer(Try *t, int i) {
     b->how = NULL;
   else if (value) {
     if (!number_word(value))
-      return refuse("%s is a buffer: %s=@FILE.npy, {1, 2, 3}, normal, uniform, zeros, ones, arange, "
-                    "none (outputs), or a number; not '%s'", name, name, value);
+      return refuse(
+          "%s is a buffer: %s=@FILE.npy, {1, 2, 3}, normal, uniform, zeros, ones, arange, "
+          "none (outputs), or a number; not '%s'",
+          name, name, value);
     b->how = value, b->begun = true;
   }
   t->buffer_count++;
@@ -270,7 +275,7 @@ static int read_arguments(Try *t) {
       if (status) return status;
     }
   for (int i = 0; i < e->parameter_count; i++)
-    if (t->parameters[i].how == IS_READ || t->parameters[i].how == IS_WRITTEN) {
+    if (t->parameters[i].how != IS_VALUE && t->parameters[i].how != IS_PLACE) {
       const int status = set_buffer(t, i);
       if (status) return status;
     }
@@ -286,8 +291,8 @@ static int unused(Try *t, const NativeValue *values, int count, const char *opti
     int n = 0;
     for (int p = 0; p < e->parameter_count && n < 128; p++) names[n++] = e->parameters[p].name;
     const char *near = nearest_name(values[i].name, names, n);
-    return near ? refuse("%s%s=%s: %s has no parameter %s; did you mean %s?", option, values[i].name,
-                         values[i].value, t->choice.shown, values[i].name, near)
+    return near ? refuse("%s%s=%s: %s has no parameter %s; did you mean %s?", option,
+                         values[i].name, values[i].value, t->choice.shown, values[i].name, near)
                 : refuse("%s%s=%s: %s has no parameter %s", option, values[i].name, values[i].value,
                          t->choice.shown, values[i].name);
   }
@@ -418,11 +423,14 @@ static void print_findings(Try *t, const kg_error *error) {
     if (findings[i].times > 1) printf(" (%" PRIu64 " times)", findings[i].times);
     printf("\n");
     if (findings[i].class_ == KG_FOUND_UNSET)
-      fputs(native_unset(&t->text, ((kg_simt_device *)t->device->self)->compiler.path, t->whole), stdout);
+      fputs(native_unset(&t->text, ((kg_simt_device *)t->device->self)->compiler.path, t->whole),
+            stdout);
     if (findings[i].class_ == KG_FOUND_OUTSIDE && made_up_size(t, findings[i].sentence, &b))
-      printf("  that it has %" PRId64 " is a guess, as nobody says so: --size %s=N\n", b->units, b->name);
+      printf("  that it has %" PRId64 " is a guess, as nobody says so: --size %s=N\n", b->units,
+             b->name);
     if (findings[i].class_ == KG_FOUND_OUTSIDE && t->wish->shared < 0 && t->text.dynamic &&
-        strstr(findings[i].sentence, arena_printf(t->arena, "the shared array %s of", t->text.dynamic)))
+        strstr(findings[i].sentence,
+               arena_printf(t->arena, "the shared array %s of", t->text.dynamic)))
       printf("  the size of `extern __shared__ %s[]` is the launch's to say: --shared BYTES\n",
              t->text.dynamic);
   }
@@ -477,7 +485,8 @@ static int find_sizes(Try *t, bool *over, kg_status *s, kg_error *error) {
   for (int i = 0; i < t->buffer_count && !*over; i++) {
     Buffer *b = &t->buffers[i];
     const size_t unit = t->uses[i].unit;
-    if (!b->said) b->units = likely_units(&likely, (int64_t)((t->uses[i].extent + unit - 1) / unit));
+    if (!b->said)
+      b->units = likely_units(&likely, (int64_t)((t->uses[i].extent + unit - 1) / unit));
   }
   return EXIT_FINE;
 }
@@ -525,7 +534,8 @@ static void print_digest(const Try *t, int n) {
 
 static int write_outputs(Try *t) {
   const char *folder = t->wish->output, *why = NULL;
-  if (folder && mkdir(folder, 0777) && errno != EEXIST) return refuse("%s: %s", folder, strerror(errno));
+  if (folder && mkdir(folder, 0777) && errno != EEXIST)
+    return refuse("%s: %s", folder, strerror(errno));
   for (int n = 0; n < t->buffer_count; n++) {
     const Buffer *b = &t->buffers[n];
     if (!b->written || t->uses[n].written == 0) continue;
@@ -544,7 +554,8 @@ static int write_outputs(Try *t) {
   }
   if (t->native.order_differs)
     printf("note: %" PRIu64 " elements come out otherwise when lanes run in another order, as what "
-           "atomic operations leave may\n", t->native.order_differs);
+           "atomic operations leave may\n",
+           t->native.order_differs);
   return EXIT_FINE;
 }
 

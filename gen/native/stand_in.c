@@ -86,10 +86,10 @@ const NativeHeader native_headers[] = {
     {NULL, NULL},
 };
 
-static const char *const cuda[] = {"-D__CUDACC__=1",          "-D__NVCC__=1",
-                                   "-D__CUDA_ARCH__=800",     "-D__CUDACC_VER_MAJOR__=12",
+static const char *const cuda[] = {"-D__CUDACC__=1",           "-D__NVCC__=1",
+                                   "-D__CUDA_ARCH__=800",      "-D__CUDACC_VER_MAJOR__=12",
                                    "-D__CUDACC_VER_MINOR__=4", "-DCUDART_VERSION=12040",
-                                   "-DCUDA_VERSION=12040",    NULL};
+                                   "-DCUDA_VERSION=12040",     NULL};
 static const char *const hip[] = {"-D__HIP__=1",
                                   "-D__HIPCC__=1",
                                   "-D__HIP_DEVICE_COMPILE__=1",
@@ -98,8 +98,8 @@ static const char *const hip[] = {"-D__HIP__=1",
                                   "-DHIP_VERSION=60443483",
                                   "-DHIP_VERSION_MAJOR=6",
                                   NULL};
-static const char *const metal[] = {"-D__METAL_VERSION__=320", "-D__METAL__=1", "-D__METAL_MACOS__=1",
-                                    "-D__HAVE_BFLOAT__=1", NULL};
+static const char *const metal[] = {"-D__METAL_VERSION__=320", "-D__METAL__=1",
+                                    "-D__METAL_MACOS__=1", "-D__HAVE_BFLOAT__=1", NULL};
 
 const char *const *native_definitions(const char *backend) {
   return strcmp(backend, "cuda") == 0 ? cuda : strcmp(backend, "hip") == 0 ? hip : metal;

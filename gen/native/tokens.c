@@ -32,8 +32,8 @@ static size_t take_place(NativeText *t, size_t at) {
   if (line > 0 && quote && quote < t->s + end) {
     const char *close = t->s + string_end(t->s, (size_t)(quote - t->s)) - 1;
     GROW(t->arena, t->places, t->place_count, t->place_room);
-    t->places[t->place_count++] =
-        (LineMark){end + 1, (int)line, arena_strndup(t->arena, quote + 1, (size_t)(close - quote - 1))};
+    t->places[t->place_count++] = (LineMark){
+        end + 1, (int)line, arena_strndup(t->arena, quote + 1, (size_t)(close - quote - 1))};
   }
   return end;
 }
@@ -77,8 +77,7 @@ bool native_is(const NativeText *t, int i, const char *word) {
 }
 
 bool native_mark(const NativeText *t, int i, char mark) {
-  return i >= 0 && i < t->count && t->tokens[i].kind == TOKEN_MARK &&
-         t->s[t->tokens[i].at] == mark;
+  return i >= 0 && i < t->count && t->tokens[i].kind == TOKEN_MARK && t->s[t->tokens[i].at] == mark;
 }
 
 const char *native_word(const NativeText *t, int i) {

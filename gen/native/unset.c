@@ -24,8 +24,8 @@ static int bare_array(const NativeText *t, int i) {
          !native_mark(t, first, '}') && !native_mark(t, first, ')'))
     first--;
   for (int w = first; w < i; w++)
-    if (native_is(t, w, "__shared__") || native_is(t, w, "threadgroup") || native_is(t, w, "extern") ||
-        native_is(t, w, "return") || native_is(t, w, "static"))
+    if (native_is(t, w, "__shared__") || native_is(t, w, "threadgroup") ||
+        native_is(t, w, "extern") || native_is(t, w, "return") || native_is(t, w, "static"))
       return -1;
   return i - 1;
 }
@@ -37,14 +37,16 @@ static void put_arrays(Buf *b, NativeText *t) {
     depth += native_mark(t, i, '{') - native_mark(t, i, '}');
     const int name = depth > 0 ? bare_array(t, i) : -1;
     if (name < 0) continue;
-    buf_printf(b, "  %s: the array %s begins with nothing\n", native_where(t, name), native_word(t, name));
+    buf_printf(b, "  %s: the array %s begins with nothing\n", native_where(t, name),
+               native_word(t, name));
     count++;
   }
 }
 
 /* "x.cu:12:3: warning: variable 'v' is uninitialized when used here [-W...]" */
 static void put_warnings(Buf *b, const char *log) {
-  for (const char *line = log; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0)) {
+  for (const char *line = log; *line;
+       line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0)) {
     const char *end = line + strcspn(line, "\n"), *mark = strstr(line, ": warning: ");
     if (!mark || mark > end || strncmp(line, "kg_simt", strlen("kg_simt")) == 0) continue;
     const char *words = mark + strlen(": warning: "), *column = mark;
@@ -58,17 +60,29 @@ static void put_warnings(Buf *b, const char *log) {
 const char *native_unset(NativeText *t, const char *compiler, const char *whole) {
   const char *tmp = getenv("TMPDIR");
   const char *path = arena_printf(t->arena, "%s/unset.cpp", tmp ? tmp : "/tmp");
-  const char *const words[] = {compiler, "-fsyntax-only", "-x", "c++", "-std=gnu++17", "-nostdinc",
-                               "-fno-builtin", "-Wno-everything", "-Wuninitialized",
-                               "-Wsometimes-uninitialized", "-Wconditional-uninitialized",
-                               "-fno-caret-diagnostics", "-fno-color-diagnostics", path, NULL};
+  const char *const words[] = {compiler,
+                               "-fsyntax-only",
+                               "-x",
+                               "c++",
+                               "-std=gnu++17",
+                               "-nostdinc",
+                               "-fno-builtin",
+                               "-Wno-everything",
+                               "-Wuninitialized",
+                               "-Wsometimes-uninitialized",
+                               "-Wconditional-uninitialized",
+                               "-fno-caret-diagnostics",
+                               "-fno-color-diagnostics",
+                               path,
+                               NULL};
   Buf b = {0};
   FILE *out = fopen(path, "we");
   if (out) {
     fputs(whole, out);
     kg_child_outcome of = {0};
     const kg_child_program program = {.path = compiler, .argv = words};
-    if (fclose(out) == 0 && kg_child_run(&program, NULL, 0, (kg_child_limits){.seconds = 60}, &of) && of.err)
+    if (fclose(out) == 0 &&
+        kg_child_run(&program, NULL, 0, (kg_child_limits){.seconds = 60}, &of) && of.err)
       put_warnings(&b, of.err);
     kg_child_outcome_free(&of);
   }

@@ -566,8 +566,7 @@ static kg_status build_twins(const Work *work, kg_blob *blob, kg_error *error) {
   kg_blob first = {0}, second = {0};
   kg_status status = build(work, &checked_build, &first, error);
   if (status == KG_OK) status = build(work, &twin_build, &second, error);
-  if (status == KG_OK &&
-      !join_twins(&first, &second, work->text, first_line(work->shim), blob))
+  if (status == KG_OK && !join_twins(&first, &second, work->text, first_line(work->shim), blob))
     status = kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory for its object",
                      work->source->kernel);
   free(first.bytes);
@@ -640,8 +639,8 @@ kg_status kg_simt_native_compile(const kg_simt_compiler *compiler, const kg_sour
   if (status == KG_OK)
     status = run_clang(compiler, "", &native_twin_build, source, &folder, &second, log, error);
   if (status == KG_OK && !join_twins(&first, &second, "", 1, blob))
-    status = kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory for its object",
-                     source->kernel);
+    status =
+        kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory for its object", source->kernel);
   folder_free(&folder);
   free(first.bytes);
   free(second.bytes);

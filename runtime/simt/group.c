@@ -258,6 +258,13 @@ static void beyond(kg_simt_group *group, const char *what, const void *site) {
   context->beyond_what = what, context->beyond_site = site;
 }
 
-const kg_simt_host kg_simt_host_functions = {
-    begin, apart, absent, returned, misuse, kg_simt_check_access, kg_simt_check_open, stuck,
-    beyond, kg_simt_check_fence};
+const kg_simt_host kg_simt_host_functions = {begin,
+                                             apart,
+                                             absent,
+                                             returned,
+                                             misuse,
+                                             kg_simt_check_access,
+                                             kg_simt_check_open,
+                                             stuck,
+                                             beyond,
+                                             kg_simt_check_fence};

@@ -284,7 +284,13 @@ template <class T> struct kg_native_bare<const volatile T> : kg_native_bare<T> {
 template <class T> struct kg_native_bare<T &> : kg_native_bare<T> {};
 template <class T> struct kg_native_bare<T &&> : kg_native_bare<T> {};
 
-enum kg_native_kind { KG_NATIVE_OTHER, KG_NATIVE_FLOAT, KG_NATIVE_SIGNED, KG_NATIVE_UNSIGNED, KG_NATIVE_BOOL };
+enum kg_native_kind {
+  KG_NATIVE_OTHER,
+  KG_NATIVE_FLOAT,
+  KG_NATIVE_SIGNED,
+  KG_NATIVE_UNSIGNED,
+  KG_NATIVE_BOOL
+};
 template <class T> inline constexpr kg_native_kind kg_native_kind_of = KG_NATIVE_OTHER;
 #define KG_NATIVE_KIND(T, kind)                                                                    \
   template <> inline constexpr kg_native_kind kg_native_kind_of<T> = KG_NATIVE_##kind;
@@ -304,10 +310,8 @@ KG_NATIVE_KIND(unsigned, UNSIGNED)
 KG_NATIVE_KIND(unsigned long, UNSIGNED)
 KG_NATIVE_KIND(unsigned long long, UNSIGNED)
 KG_NATIVE_KIND(bool, BOOL)
-template <class T>
-inline constexpr bool kg_native_float = kg_native_kind_of<T> == KG_NATIVE_FLOAT;
-template <class T>
-inline constexpr bool kg_native_number = kg_native_kind_of<T> != KG_NATIVE_OTHER;
+template <class T> inline constexpr bool kg_native_float = kg_native_kind_of<T> == KG_NATIVE_FLOAT;
+template <class T> inline constexpr bool kg_native_number = kg_native_kind_of<T> != KG_NATIVE_OTHER;
 /* bfloat16 is the type whose bits a float's upper half are. */
 template <class T> inline constexpr int kg_native_format = kg_native_same<T, __bf16> ? 1 : 0;
 
@@ -321,7 +325,8 @@ template <class T> struct kg_native_made_of {
 struct kg_native_parameter {
   unsigned offset, bytes; /* in the argument block */
   unsigned how;           /* 0: a value; 1: a buffer that is only read; 2: one that may be written;
-                          ** 3: the thread's place, or the like, which no argument says */
+                          ** 3: the thread's place, or the like, which no argument says; 4: as 2, of one
+                          ** element */
   unsigned unit;          /* bytes of what a pointer points to, or of the value */
   unsigned kind, part;    /* kg_native_kind of what that is made of, and its bytes */
   unsigned format;        /* 1: bfloat16 */
@@ -358,7 +363,9 @@ template <class P> struct kg_native_points<P *__restrict> : kg_native_points<P *
 template <class P> struct kg_native_points<P *const> : kg_native_points<P *> {};
 template <class P> struct kg_native_points<P *const __restrict> : kg_native_points<P *> {};
 template <class P> struct kg_native_points<const volatile P *> : kg_native_points<const P *> {};
-template <class P> struct kg_native_points<P &> : kg_native_points<P *> {};
+template <class P> struct kg_native_points<P &> : kg_native_points<P *> {
+  static constexpr unsigned how = 4;
+};
 template <class P> struct kg_native_points<const P &> : kg_native_points<P> {}; /* its value */
 template <class P> struct kg_native_points<const volatile P &> : kg_native_points<P> {};
 
@@ -406,8 +413,15 @@ template <class... P> struct kg_native_signature<void(P...)> {
   static kg_native_parameter parameter(const void *given, unsigned long given_bytes) {
     using U = unit<N>;
     using M = typename kg_native_made_of<U>::type;
-    return {start(N), (unsigned)sizeof(typename kg_native_slot<nth<N>>::type), kg_native_points<nth<N>>::how,
-            (unsigned)sizeof(U), kg_native_kind_of<M>, (unsigned)sizeof(M), (unsigned)kg_native_format<M>,
-            kg_native_says<nth<N>>::type(), given, given_bytes / sizeof(U)};
+    return {start(N),
+            (unsigned)sizeof(typename kg_native_slot<nth<N>>::type),
+            kg_native_points<nth<N>>::how,
+            (unsigned)sizeof(U),
+            kg_native_kind_of<M>,
+            (unsigned)sizeof(M),
+            (unsigned)kg_native_format<M>,
+            kg_native_says<nth<N>>::type(),
+            given,
+            given_bytes / sizeof(U)};
   }
 };

@@ -30,22 +30,26 @@ KG_NATIVE_SHUFFLE(__shfl_sync, kg_native_shuffle_idx, int)
 
 KG_SIMT_IN int __any_sync(unsigned mask, int holds) {
   kg_native_lanes present;
-  return kg_native_vote(holds != 0, kg_native_mask(mask, "__any_sync"), "__any_sync", &present) != 0;
+  return kg_native_vote(holds != 0, kg_native_mask(mask, "__any_sync"), "__any_sync", &present) !=
+         0;
 }
 KG_SIMT_IN int __all_sync(unsigned mask, int holds) {
   kg_native_lanes present;
-  return kg_native_vote(holds == 0, kg_native_mask(mask, "__all_sync"), "__all_sync", &present) == 0;
+  return kg_native_vote(holds == 0, kg_native_mask(mask, "__all_sync"), "__all_sync", &present) ==
+         0;
 }
 KG_SIMT_IN unsigned __ballot_sync(unsigned mask, int holds) {
   kg_native_lanes present;
-  return (unsigned)kg_native_vote(holds != 0, kg_native_mask(mask, "__ballot_sync"), "__ballot_sync", &present);
+  return (unsigned)kg_native_vote(holds != 0, kg_native_mask(mask, "__ballot_sync"),
+                                  "__ballot_sync", &present);
 }
 template <class V> KG_SIMT_IN unsigned __match_any_sync(unsigned mask, V value) {
   kg_native_all<V> all;
   kg_native_gather(value, kg_native_mask(mask, "__match_any_sync"), "__match_any_sync", all);
   unsigned set = 0;
   for (unsigned i = 0; i < 32; i++)
-    if (all.present >> i & 1 && __builtin_memcmp(&all.of[i], &value, sizeof(V)) == 0) set |= 1u << i;
+    if (all.present >> i & 1 && __builtin_memcmp(&all.of[i], &value, sizeof(V)) == 0)
+      set |= 1u << i;
   return set;
 }
 #define KG_NATIVE_REDUCE(name, T, expression)                                                      \

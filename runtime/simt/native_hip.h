@@ -39,7 +39,8 @@ KG_SIMT_IN float __builtin_amdgcn_rsqf(float x) { return rsqrtf(x); }
 KG_SIMT_IN float __builtin_amdgcn_rcpf(float x) { return 1.0f / x; }
 KG_SIMT_IN int __builtin_amdgcn_sdot4(int a, int b, int c, bool) { return __dp4a(a, b, c); }
 KG_SIMT_IN int __builtin_amdgcn_ds_bpermute(int address, int value) {
-  return kg_native_shuffle(value, (unsigned)address / 4 % KG_SIMT_WAVE, 0, "__builtin_amdgcn_ds_bpermute");
+  return kg_native_shuffle(value, (unsigned)address / 4 % KG_SIMT_WAVE, 0,
+                           "__builtin_amdgcn_ds_bpermute");
 }
 KG_SIMT_IN int __builtin_amdgcn_readfirstlane(int value) {
   kg_native_all<int> all;
@@ -102,28 +103,35 @@ KG_SIMT_IN unsigned long long __ballot_sync(unsigned long long mask, int holds) 
 
 /* HIP's vectors have operators, element by element. */
 #define KG_NATIVE_OPERATOR(T, op)                                                                  \
-  template <int = 0> KG_SIMT_IN T##2 operator op(const T##2 &a, const T##2 &b) {                   \
-    return T##2{(decltype(a.x))(a.x op b.x), (decltype(a.x))(a.y op b.y)};                         \
+  template <int = 0> KG_SIMT_IN T##2 operator op(const T##2 & a, const T##2 & b) {                 \
+    return T##2 {(decltype(a.x))(a.x op b.x), (decltype(a.x))(a.y op b.y)};                        \
   }                                                                                                \
-  template <int = 0> KG_SIMT_IN T##3 operator op(const T##3 &a, const T##3 &b) {                   \
-    return T##3{(decltype(a.x))(a.x op b.x), (decltype(a.x))(a.y op b.y),                          \
-                (decltype(a.x))(a.z op b.z)};                                                      \
+  template <int = 0> KG_SIMT_IN T##3 operator op(const T##3 & a, const T##3 & b) {                 \
+    return T##3 {(decltype(a.x))(a.x op b.x), (decltype(a.x))(a.y op b.y),                         \
+                 (decltype(a.x))(a.z op b.z)};                                                     \
   }                                                                                                \
-  template <int = 0> KG_SIMT_IN T##4 operator op(const T##4 &a, const T##4 &b) {                   \
-    return T##4{(decltype(a.x))(a.x op b.x), (decltype(a.x))(a.y op b.y),                          \
-                (decltype(a.x))(a.z op b.z), (decltype(a.x))(a.w op b.w)};                         \
+  template <int = 0> KG_SIMT_IN T##4 operator op(const T##4 & a, const T##4 & b) {                 \
+    return T##4 {(decltype(a.x))(a.x op b.x), (decltype(a.x))(a.y op b.y),                         \
+                 (decltype(a.x))(a.z op b.z), (decltype(a.x))(a.w op b.w)};                        \
   }                                                                                                \
-  template <int = 0> KG_SIMT_IN T##2 operator op(const T##2 &a, decltype(T##2::x) b) {             \
-    return a op T##2{b, b};                                                                        \
+  template <int = 0> KG_SIMT_IN T##2 operator op(const T##2 & a, decltype(T##2 ::x) b) {           \
+    return a op T##2 {b, b};                                                                       \
   }                                                                                                \
-  template <int = 0> KG_SIMT_IN T##4 operator op(const T##4 &a, decltype(T##4::x) b) {             \
-    return a op T##4{b, b, b, b};                                                                  \
+  template <int = 0> KG_SIMT_IN T##4 operator op(const T##4 & a, decltype(T##4 ::x) b) {           \
+    return a op T##4 {b, b, b, b};                                                                 \
   }                                                                                                \
-  template <int = 0> KG_SIMT_IN T##2 &operator op##=(T##2 &a, const T##2 &b) { return a = a op b; } \
-  template <int = 0> KG_SIMT_IN T##3 &operator op##=(T##3 &a, const T##3 &b) { return a = a op b; } \
-  template <int = 0> KG_SIMT_IN T##4 &operator op##=(T##4 &a, const T##4 &b) { return a = a op b; }
+  template <int = 0> KG_SIMT_IN T##2 &operator op##=(T##2 & a, const T##2 & b) {                   \
+    return a = a op b;                                                                             \
+  }                                                                                                \
+  template <int = 0> KG_SIMT_IN T##3 &operator op##=(T##3 & a, const T##3 & b) {                   \
+    return a = a op b;                                                                             \
+  }                                                                                                \
+  template <int = 0> KG_SIMT_IN T##4 &operator op##=(T##4 & a, const T##4 & b) {                   \
+    return a = a op b;                                                                             \
+  }
 #define KG_NATIVE_OPERATORS(T)                                                                     \
-  KG_NATIVE_OPERATOR(T, +) KG_NATIVE_OPERATOR(T, -) KG_NATIVE_OPERATOR(T, *) KG_NATIVE_OPERATOR(T, /)
+  KG_NATIVE_OPERATOR(T, +)                                                                         \
+  KG_NATIVE_OPERATOR(T, -) KG_NATIVE_OPERATOR(T, *) KG_NATIVE_OPERATOR(T, /)
 KG_NATIVE_OPERATORS(float)
 KG_NATIVE_OPERATORS(double)
 KG_NATIVE_OPERATORS(int)

@@ -61,23 +61,28 @@ template <class T> struct kg_native_unset {
 
 namespace metal {
 
-using ::vec;
-using ::packed_vec;
-using ::matrix;
 using ::as_type;
-using ::size_t;
-using ::int8_t;
 using ::int16_t;
 using ::int32_t;
 using ::int64_t;
-using ::uint8_t;
+using ::int8_t;
+using ::matrix;
+using ::packed_vec;
+using ::size_t;
 using ::uint16_t;
 using ::uint32_t;
 using ::uint64_t;
+using ::uint8_t;
+using ::vec;
 #define KG_NATIVE_USING(T)                                                                         \
   using ::T##2;                                                                                    \
   using ::T##3;                                                                                    \
-  using ::T##4;
+  using ::T##4;                                                                                    \
+  using ::packed_##T##2;                                                                           \
+  using ::packed_##T##3;                                                                           \
+  using ::packed_##T##4;
+KG_NATIVE_USING(long)
+KG_NATIVE_USING(ulong)
 KG_NATIVE_USING(bool)
 KG_NATIVE_USING(char)
 KG_NATIVE_USING(uchar)
@@ -89,17 +94,28 @@ KG_NATIVE_USING(half)
 KG_NATIVE_USING(bfloat)
 KG_NATIVE_USING(float)
 using ::bfloat;
+using ::float2x2;
+using ::float3x3;
+using ::float4x4;
 using ::half;
+using ::half2x2;
+using ::half3x3;
+using ::half4x4;
+using ::uchar;
+using ::uint;
+using ::ulong;
+using ::ushort;
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-template <class A, class B> struct is_same { static constexpr bool value = kg_native_same<A, B>; };
+template <class A, class B> struct is_same {
+  static constexpr bool value = kg_native_same<A, B>;
+};
 template <class A, class B> inline constexpr bool is_same_v = kg_native_same<A, B>;
 template <bool C, class T = void> struct enable_if : kg_native_if<C, T> {};
 template <bool C, class T = void> using enable_if_t = typename kg_native_if<C, T>::type;
 template <bool C, class A, class B> struct conditional : kg_native_choose<C, A, B> {};
-template <bool C, class A, class B>
-using conditional_t = typename kg_native_choose<C, A, B>::type;
+template <bool C, class A, class B> using conditional_t = typename kg_native_choose<C, A, B>::type;
 template <class T, T V> struct integral_constant {
   static constexpr T value = V;
   using value_type = T;
@@ -112,23 +128,41 @@ using false_type = integral_constant<bool, false>;
 template <class T> struct remove_cv : kg_native_bare<T> {};
 template <class T> using remove_cv_t = typename kg_native_bare<T>::type;
 template <class T> struct remove_const : kg_native_bare<T> {};
-template <class T> struct remove_reference { using type = T; };
-template <class T> struct remove_reference<T &> { using type = T; };
-template <class T> struct is_floating_point { static constexpr bool value = kg_native_float<T>; };
+template <class T> struct remove_reference {
+  using type = T;
+};
+template <class T> struct remove_reference<T &> {
+  using type = T;
+};
+template <class T> struct is_floating_point {
+  static constexpr bool value = kg_native_float<T>;
+};
 template <class T> inline constexpr bool is_floating_point_v = kg_native_float<T>;
 template <class T> inline constexpr bool is_integral_v = kg_native_number<T> && !kg_native_float<T>;
-template <class T> struct is_integral { static constexpr bool value = is_integral_v<T>; };
+template <class T> struct is_integral {
+  static constexpr bool value = is_integral_v<T>;
+};
 template <class T> inline constexpr bool is_arithmetic_v = kg_native_number<T>;
 template <class T> inline constexpr bool is_unsigned_v = kg_native_kind_of<T> == KG_NATIVE_UNSIGNED;
-template <class T> struct is_unsigned { static constexpr bool value = is_unsigned_v<T>; };
-template <class T> struct is_arithmetic { static constexpr bool value = kg_native_number<T>; };
+template <class T> struct is_unsigned {
+  static constexpr bool value = is_unsigned_v<T>;
+};
+template <class T> struct is_arithmetic {
+  static constexpr bool value = kg_native_number<T>;
+};
 template <class A, class B> inline constexpr bool is_convertible_v = __is_convertible(A, B);
-template <class A, class B> struct is_convertible { static constexpr bool value = __is_convertible(A, B); };
+template <class A, class B> struct is_convertible {
+  static constexpr bool value = __is_convertible(A, B);
+};
 template <class T> using remove_reference_t = __remove_reference_t(T);
 template <class T> using remove_const_t = typename kg_native_bare<T>::type;
 template <class T> using decay_t = typename kg_native_bare<T>::type;
-template <class T> struct make_unsigned { using type = __make_unsigned(T); };
-template <class T> struct make_signed { using type = __make_signed(T); };
+template <class T> struct make_unsigned {
+  using type = __make_unsigned(T);
+};
+template <class T> struct make_signed {
+  using type = __make_signed(T);
+};
 template <class T> using make_unsigned_t = __make_unsigned(T);
 template <class T> using make_signed_t = __make_signed(T);
 template <class T> using remove_addrspace_t = typename kg_native_bare<T>::type;
@@ -145,7 +179,7 @@ template <class T> struct numeric_limits {
   template <> struct numeric_limits<T> {                                                           \
     static constexpr bool is_signed = true;                                                        \
     static constexpr T max() { return (T)largest; }                                                \
-    static constexpr T lowest() { return (T)-largest; }                                            \
+    static constexpr T lowest() { return (T) - largest; }                                          \
     static constexpr T min() { return (T)least; }                                                  \
     static constexpr T epsilon() { return (T)step; }                                               \
     static constexpr T infinity() { return (T)__builtin_inff(); }                                  \
@@ -199,7 +233,8 @@ KG_SIMT_IN R kg_native_map2(const A &a, const B &b, F f) {
   if constexpr (kg_native_value<R>::vector) {
     const R x = R(a), y = R(b);
     R r;
-    for (int i = 0; i < R::N; i++) r.kg_lanes[i] = (kg_native_part_t<R>)f(x.kg_lanes[i], y.kg_lanes[i]);
+    for (int i = 0; i < R::N; i++)
+      r.kg_lanes[i] = (kg_native_part_t<R>)f(x.kg_lanes[i], y.kg_lanes[i]);
     return r;
   } else
     return (R)f((R)a, (R)b);
@@ -211,7 +246,8 @@ KG_SIMT_IN R kg_native_map2(const A &a, const B &b, F f) {
   }
 #define KG_NATIVE_MATH2(name, expression)                                                          \
   template <class A, class B> KG_SIMT_IN kg_native_both_t<A, B> name(const A &a, const B &b) {     \
-    return kg_native_map2<kg_native_both_t<A, B>>(a, b, [](auto x, auto y) { return expression; }); \
+    return kg_native_map2<kg_native_both_t<A, B>>(a, b,                                            \
+                                                  [](auto x, auto y) { return expression; });      \
   }
 KG_SIMT_IN float kg_native_rsqrt(float x) { return (float)(1.0 / __builtin_sqrt((double)x)); }
 KG_SIMT_IN float kg_native_round(float x) {
@@ -220,7 +256,9 @@ KG_SIMT_IN float kg_native_round(float x) {
 KG_SIMT_IN float kg_native_fract(float x) {
   return kg_simt_min(x - __builtin_floorf(x), 0x1.fffffep-1f);
 }
-KG_SIMT_IN float kg_native_sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x == 0 ? x : 0.0f; }
+KG_SIMT_IN float kg_native_sign(float x) {
+  return x > 0 ? 1.0f : x < 0 ? -1.0f : x == 0 ? x : 0.0f;
+}
 KG_SIMT_IN float kg_native_saturate(float x) { return x > 0 ? x < 1 ? x : 1.0f : 0.0f; }
 KG_SIMT_IN float kg_native_pi(float x, float (*f)(float)) { return f(x * 3.14159265f); }
 KG_SIMT_IN float kg_native_sinpi(float x) { return kg_native_pi(x, sinf); }
@@ -297,12 +335,17 @@ template <class T> KG_SIMT_IN T kg_native_greater(T a, T b) {
 }
 KG_NATIVE_MATH2(min, kg_native_lesser(x, y))
 KG_NATIVE_MATH2(max, kg_native_greater(x, y))
-template <class A, class B, class C> KG_SIMT_IN auto min3(const A &a, const B &b, const C &c) { return min(min(a, b), c); }
-template <class A, class B, class C> KG_SIMT_IN auto max3(const A &a, const B &b, const C &c) { return max(max(a, b), c); }
+template <class A, class B, class C> KG_SIMT_IN auto min3(const A &a, const B &b, const C &c) {
+  return min(min(a, b), c);
+}
+template <class A, class B, class C> KG_SIMT_IN auto max3(const A &a, const B &b, const C &c) {
+  return max(max(a, b), c);
+}
 template <class A, class B, class C> KG_SIMT_IN auto median3(const A &a, const B &b, const C &c) {
   return max(min(a, b), min(max(a, b), c));
 }
-template <class A, class B, class C> KG_SIMT_IN auto clamp(const A &x, const B &low, const C &high) {
+template <class A, class B, class C>
+KG_SIMT_IN auto clamp(const A &x, const B &low, const C &high) {
   return min(max(x, low), high);
 }
 template <class A, class B, class C>
@@ -311,7 +354,8 @@ KG_SIMT_IN kg_native_both_t<A, B> mix(const A &a, const B &b, const C &c) {
   return (R)((R)a + ((R)b - (R)a) * (R)c);
 }
 template <class A, class B> KG_SIMT_IN auto step(const A &edge, const B &x) {
-  return kg_native_map2<kg_native_both_t<A, B>>(edge, x, [](auto e, auto v) { return v < e ? 0.0f : 1.0f; });
+  return kg_native_map2<kg_native_both_t<A, B>>(edge, x,
+                                                [](auto e, auto v) { return v < e ? 0.0f : 1.0f; });
 }
 /* One rounding: exact in double, but for the last of float, whose own instruction does it. */
 template <class T> KG_SIMT_IN T kg_native_fma(T a, T b, T c) {
@@ -325,12 +369,15 @@ template <class A, class B, class C> KG_SIMT_IN auto fma(const A &a, const B &b,
   if constexpr (kg_native_value<R>::vector) {
     const R x = R(a), y = R(b), z = R(c);
     R r;
-    for (int i = 0; i < R::N; i++) r.kg_lanes[i] = kg_native_fma(x.kg_lanes[i], y.kg_lanes[i], z.kg_lanes[i]);
+    for (int i = 0; i < R::N; i++)
+      r.kg_lanes[i] = kg_native_fma(x.kg_lanes[i], y.kg_lanes[i], z.kg_lanes[i]);
     return r;
   } else
     return kg_native_fma((R)a, (R)b, (R)c);
 }
-template <class A, class B, class C> KG_SIMT_IN auto mad(const A &a, const B &b, const C &c) { return fma(a, b, c); }
+template <class A, class B, class C> KG_SIMT_IN auto mad(const A &a, const B &b, const C &c) {
+  return fma(a, b, c);
+}
 template <class A> KG_SIMT_IN kg_native_value_t<A> abs(const A &a) {
   using V = kg_native_value_t<A>;
   if constexpr (kg_native_value<A>::vector) {
@@ -407,13 +454,17 @@ template <class A, class B> KG_SIMT_IN auto dot(const A &a, const B &b) {
 }
 template <class A> KG_SIMT_IN auto length_squared(const A &a) { return dot(a, a); }
 template <class A> KG_SIMT_IN auto length(const A &a) { return sqrt(dot(a, a)); }
-template <class A, class B> KG_SIMT_IN auto distance(const A &a, const B &b) { return length(a - b); }
+template <class A, class B> KG_SIMT_IN auto distance(const A &a, const B &b) {
+  return length(a - b);
+}
 template <class A> KG_SIMT_IN auto normalize(const A &a) { return a * rsqrt(dot(a, a)); }
 template <class T> KG_SIMT_IN vec<T, 3> cross(const vec<T, 3> &a, const vec<T, 3> &b) {
   return vec<T, 3>(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
 
-template <class T> KG_SIMT_IN T popcount(T x) { return (T)__builtin_popcountll((unsigned long long)x & (~0ull >> (64 - 8 * sizeof(T)))); }
+template <class T> KG_SIMT_IN T popcount(T x) {
+  return (T)__builtin_popcountll((unsigned long long)x & (~0ull >> (64 - 8 * sizeof(T))));
+}
 template <class T> KG_SIMT_IN T clz(T x) {
   const unsigned long long u = (unsigned long long)x & (~0ull >> (64 - 8 * sizeof(T)));
   return (T)(u ? __builtin_clzll(u) - (64 - 8 * sizeof(T)) : 8 * sizeof(T));
@@ -466,7 +517,13 @@ struct os_log {
 
 /* ---- barriers and lane operations: of the active lanes --------------------------------------- */
 
-enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2, mem_texture = 4, mem_threadgroup_imageblock = 8 };
+enum class mem_flags {
+  mem_none = 0,
+  mem_device = 1,
+  mem_threadgroup = 2,
+  mem_texture = 4,
+  mem_threadgroup_imageblock = 8
+};
 KG_SIMT_IN constexpr mem_flags operator|(mem_flags a, mem_flags b) {
   return (mem_flags)((int)a | (int)b);
 }
@@ -483,24 +540,29 @@ KG_SIMT_IN void simdgroup_barrier(mem_flags) {
   template <class P> KG_SIMT_IN kg_native_value_t<P> quad_##name(const P &value, ushort by) {      \
     const uint lane = kg_simt_lane_index(), self = lane & 3u, base = lane & ~3u;                   \
     const uint in = from;                                                                          \
-    return kg_native_shuffle((kg_native_value_t<P>)value, in < 4 ? base + in : ~0u, 0, "quad_" #name); \
+    return kg_native_shuffle((kg_native_value_t<P>)value, in < 4 ? base + in : ~0u, 0,             \
+                             "quad_" #name);                                                       \
   }
 KG_NATIVE_SIMD(shuffle, (void(self), (uint)by))
 KG_NATIVE_SIMD(broadcast, (void(self), (uint)by))
 KG_NATIVE_SIMD(shuffle_xor, self ^ by)
 KG_NATIVE_SIMD(shuffle_down, self + by)
 KG_NATIVE_SIMD(shuffle_up, self - by)
-template <class P> KG_SIMT_IN kg_native_value_t<P> simd_shuffle_rotate_down(const P &value, ushort by) {
-  return kg_native_shuffle((kg_native_value_t<P>)value, (kg_simt_lane_index() + by) % KG_SIMT_WAVE, 0, "simd_shuffle_rotate_down");
+template <class P>
+KG_SIMT_IN kg_native_value_t<P> simd_shuffle_rotate_down(const P &value, ushort by) {
+  return kg_native_shuffle((kg_native_value_t<P>)value, (kg_simt_lane_index() + by) % KG_SIMT_WAVE,
+                           0, "simd_shuffle_rotate_down");
 }
-template <class P> KG_SIMT_IN kg_native_value_t<P> simd_shuffle_rotate_up(const P &value, ushort by) {
-  return kg_native_shuffle((kg_native_value_t<P>)value, (kg_simt_lane_index() - by) % KG_SIMT_WAVE, 0, "simd_shuffle_rotate_up");
+template <class P>
+KG_SIMT_IN kg_native_value_t<P> simd_shuffle_rotate_up(const P &value, ushort by) {
+  return kg_native_shuffle((kg_native_value_t<P>)value, (kg_simt_lane_index() - by) % KG_SIMT_WAVE,
+                           0, "simd_shuffle_rotate_up");
 }
 /* Among parts of `width` lanes; what is past a part's end comes from `fill`, in the same order. */
 template <class P>
 KG_SIMT_IN kg_native_value_t<P> simd_shuffle_and_fill_down(const P &value,
-                                                           const kg_native_value_t<P> &fill, ushort by,
-                                                           ushort width = KG_SIMT_WAVE) {
+                                                           const kg_native_value_t<P> &fill,
+                                                           ushort by, ushort width = KG_SIMT_WAVE) {
   const uint self = kg_simt_lane_index(), base = self / width * width, to = self - base + by;
   const uint from = base + to % width;
   const kg_native_value_t<P> got =
@@ -510,8 +572,8 @@ KG_SIMT_IN kg_native_value_t<P> simd_shuffle_and_fill_down(const P &value,
 }
 template <class P>
 KG_SIMT_IN kg_native_value_t<P> simd_shuffle_and_fill_up(const P &value,
-                                                         const kg_native_value_t<P> &fill, ushort by,
-                                                         ushort width = KG_SIMT_WAVE) {
+                                                         const kg_native_value_t<P> &fill,
+                                                         ushort by, ushort width = KG_SIMT_WAVE) {
   const uint self = kg_simt_lane_index(), base = self / width * width, in = self - base;
   const uint from = base + (in + width - by % width) % width;
   const kg_native_value_t<P> got =
@@ -549,7 +611,8 @@ template <class V, class F> KG_SIMT_IN V kg_native_bits(const V &a, const V &b, 
 #define KG_NATIVE_REDUCE(name, expression)                                                         \
   template <class P> KG_SIMT_IN kg_native_value_t<P> simd_##name(const P &value) {                 \
     using V = kg_native_value_t<P>;                                                                \
-    return kg_native_reduce((V)value, 0, "simd_" #name, [](const V &a, const V &b) -> V { return (V)(expression); }); \
+    return kg_native_reduce((V)value, 0, "simd_" #name,                                            \
+                            [](const V &a, const V &b) -> V { return (V)(expression); });          \
   }                                                                                                \
   template <class P> KG_SIMT_IN kg_native_value_t<P> quad_##name(const P &value) {                 \
     using V = kg_native_value_t<P>;                                                                \
@@ -575,12 +638,14 @@ KG_NATIVE_REDUCE(and, kg_native_bits(a, b, [](auto x, auto y) { return x & y; })
 KG_NATIVE_REDUCE(or, kg_native_bits(a, b, [](auto x, auto y) { return x | y; }))
 KG_NATIVE_REDUCE(xor, kg_native_bits(a, b, [](auto x, auto y) { return x ^ y; }))
 #define KG_NATIVE_PREFIX(name, first, expression)                                                  \
-  template <class P> KG_SIMT_IN kg_native_value_t<P> simd_prefix_inclusive_##name(const P &value) { \
+  template <class P>                                                                               \
+  KG_SIMT_IN kg_native_value_t<P> simd_prefix_inclusive_##name(const P &value) {                   \
     using V = kg_native_value_t<P>;                                                                \
     return kg_native_scan((V)value, V(first), true, "simd_prefix_inclusive_" #name,                \
                           [](const V &a, const V &b) -> V { return (V)(expression); });            \
   }                                                                                                \
-  template <class P> KG_SIMT_IN kg_native_value_t<P> simd_prefix_exclusive_##name(const P &value) { \
+  template <class P>                                                                               \
+  KG_SIMT_IN kg_native_value_t<P> simd_prefix_exclusive_##name(const P &value) {                   \
     using V = kg_native_value_t<P>;                                                                \
     return kg_native_scan((V)value, V(first), false, "simd_prefix_exclusive_" #name,               \
                           [](const V &a, const V &b) -> V { return (V)(expression); });            \
@@ -595,7 +660,9 @@ struct simd_vote {
   KG_SIMT_METHOD explicit simd_vote(vote_t v) : kg_lanes(v) {}
   KG_SIMT_METHOD explicit operator vote_t() const { return kg_lanes; }
   KG_SIMT_METHOD bool any() const { return kg_lanes != 0; }
-  KG_SIMT_METHOD bool all() const { return kg_lanes == (KG_SIMT_WAVE == 64 ? ~0ul : (1ul << KG_SIMT_WAVE % 64) - 1); }
+  KG_SIMT_METHOD bool all() const {
+    return kg_lanes == (KG_SIMT_WAVE == 64 ? ~0ul : (1ul << KG_SIMT_WAVE % 64) - 1);
+  }
 };
 typedef simd_vote quad_vote;
 KG_SIMT_IN bool simd_any(bool holds) {
@@ -631,8 +698,19 @@ KG_SIMT_IN quad_vote quad_ballot(bool holds) {
 
 /* ---- atomics --------------------------------------------------------------------------------- */
 
-enum memory_order { memory_order_relaxed, memory_order_acquire, memory_order_release, memory_order_acq_rel, memory_order_seq_cst };
-enum thread_scope { thread_scope_thread, thread_scope_threadgroup, thread_scope_device, thread_scope_simdgroup };
+enum memory_order {
+  memory_order_relaxed,
+  memory_order_acquire,
+  memory_order_release,
+  memory_order_acq_rel,
+  memory_order_seq_cst
+};
+enum thread_scope {
+  thread_scope_thread,
+  thread_scope_threadgroup,
+  thread_scope_device,
+  thread_scope_simdgroup
+};
 template <class T> struct atomic {
   T kg_value;
 };
@@ -647,20 +725,23 @@ template <class T> struct kg_native_given {
 };
 template <class T> using kg_native_given_t = typename kg_native_given<T>::type;
 template <class T, class F> KG_SIMT_IN T kg_native_update(volatile const atomic<T> *at, F make) {
-  using U = typename kg_native_choose<sizeof(T) == 8, ulong,
-                                      typename kg_native_choose<sizeof(T) == 4, uint, uchar>::type>::type;
+  using U =
+      typename kg_native_choose<sizeof(T) == 8, ulong,
+                                typename kg_native_choose<sizeof(T) == 4, uint, uchar>::type>::type;
   U *p = (U *)&at->kg_value;
   kg_native_atomic(p, sizeof(T), KG_SIMT_WRITES | KG_SIMT_UPDATES);
   U before = __atomic_load_n(p, __ATOMIC_RELAXED), after;
   do {
     const T now = make(__builtin_bit_cast(T, before));
     after = __builtin_bit_cast(U, now);
-  } while (!__atomic_compare_exchange_n(p, &before, after, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+  } while (
+      !__atomic_compare_exchange_n(p, &before, after, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
   return __builtin_bit_cast(T, before);
 }
 #define KG_NATIVE_ATOMIC(name, expression)                                                         \
   template <class T>                                                                               \
-  KG_SIMT_IN T atomic_##name##_explicit(volatile device atomic<T> *p, kg_native_given_t<T> v, memory_order) { \
+  KG_SIMT_IN T atomic_##name##_explicit(volatile device atomic<T> *p, kg_native_given_t<T> v,      \
+                                        memory_order) {                                            \
     return kg_native_update(p, [=](T old) -> T { return (T)(expression); });                       \
   }
 template <class T> KG_SIMT_IN T kg_native_sum(T a, T b) {
@@ -677,23 +758,27 @@ KG_NATIVE_ATOMIC(fetch_and, old &v)
 KG_NATIVE_ATOMIC(fetch_or, old | v)
 KG_NATIVE_ATOMIC(fetch_xor, old ^ v)
 KG_NATIVE_ATOMIC(exchange, v)
-template <class T> KG_SIMT_IN T atomic_load_explicit(const volatile device atomic<T> *p, memory_order) {
+template <class T>
+KG_SIMT_IN T atomic_load_explicit(const volatile device atomic<T> *p, memory_order) {
   kg_native_atomic(p, sizeof(T), 0);
   T r;
   __atomic_load((T *)&p->kg_value, &r, __ATOMIC_SEQ_CST);
   return r;
 }
 template <class T>
-KG_SIMT_IN void atomic_store_explicit(volatile device atomic<T> *p, kg_native_given_t<T> v, memory_order) {
+KG_SIMT_IN void atomic_store_explicit(volatile device atomic<T> *p, kg_native_given_t<T> v,
+                                      memory_order) {
   kg_native_atomic(p, sizeof(T), KG_SIMT_WRITES);
   __atomic_store((T *)&p->kg_value, &v, __ATOMIC_SEQ_CST);
 }
 template <class T>
-KG_SIMT_IN bool atomic_compare_exchange_weak_explicit(volatile device atomic<T> *p, kg_native_given_t<T> *expected,
-                                                      kg_native_given_t<T> v, memory_order, memory_order) {
+KG_SIMT_IN bool
+atomic_compare_exchange_weak_explicit(volatile device atomic<T> *p, kg_native_given_t<T> *expected,
+                                      kg_native_given_t<T> v, memory_order, memory_order) {
   kg_native_atomic(p, sizeof(T), KG_SIMT_WRITES | KG_SIMT_UPDATES);
   T want = *expected;
-  const bool done = __atomic_compare_exchange((T *)&p->kg_value, &want, &v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  const bool done = __atomic_compare_exchange((T *)&p->kg_value, &want, &v, false, __ATOMIC_SEQ_CST,
+                                              __ATOMIC_SEQ_CST);
   *expected = want;
   return done;
 }
@@ -725,31 +810,38 @@ template <class T, int C, int R> struct simdgroup_matrix {
 typedef simdgroup_matrix<float, 8, 8> simdgroup_float8x8;
 typedef simdgroup_matrix<half, 8, 8> simdgroup_half8x8;
 typedef simdgroup_matrix<bfloat, 8, 8> simdgroup_bfloat8x8;
-template <class T, int C, int R> KG_SIMT_IN simdgroup_matrix<T, C, R> make_filled_simdgroup_matrix(T s) {
+template <class T, int C, int R>
+KG_SIMT_IN simdgroup_matrix<T, C, R> make_filled_simdgroup_matrix(T s) {
   simdgroup_matrix<T, C, R> m;
   m.kg_mine = vec<T, 2>(s);
   return m;
 }
 template <class T, class S>
-KG_SIMT_IN void simdgroup_load(simdgroup_matrix<T, 8, 8> &m, const S *from, ulong stride = 8, ulong2 origin = ulong2(0), bool transpose = false) {
+KG_SIMT_IN void simdgroup_load(simdgroup_matrix<T, 8, 8> &m, const S *from, ulong stride = 8,
+                               ulong2 origin = ulong2(0), bool transpose = false) {
   for (uint i = 0; i < 2; i++) {
     const ulong r = m.row(), c = m.column() + i;
-    m.kg_mine[(int)i] = (T)(transpose ? from[(origin.y + c) * stride + origin.x + r] : from[(origin.y + r) * stride + origin.x + c]);
+    m.kg_mine[(int)i] = (T)(transpose ? from[(origin.y + c) * stride + origin.x + r]
+                                      : from[(origin.y + r) * stride + origin.x + c]);
   }
   (void)kg_native_meet(0, 0, "simdgroup_load", false, nullptr);
 }
 template <class T, class S>
-KG_SIMT_IN void simdgroup_store(const simdgroup_matrix<T, 8, 8> &m, S *to, ulong stride = 8, ulong2 origin = ulong2(0), bool transpose = false) {
+KG_SIMT_IN void simdgroup_store(const simdgroup_matrix<T, 8, 8> &m, S *to, ulong stride = 8,
+                                ulong2 origin = ulong2(0), bool transpose = false) {
   for (uint i = 0; i < 2; i++) {
     const ulong r = m.row(), c = m.column() + i;
-    (transpose ? to[(origin.y + c) * stride + origin.x + r] : to[(origin.y + r) * stride + origin.x + c]) = (S)m.kg_mine[(int)i];
+    (transpose ? to[(origin.y + c) * stride + origin.x + r]
+               : to[(origin.y + r) * stride + origin.x + c]) = (S)m.kg_mine[(int)i];
   }
   (void)kg_native_meet(0, 0, "simdgroup_store", false, nullptr);
 }
 /* d = a b + c: products summed in float, in order. */
 template <class D, class A, class B, class C>
-KG_SIMT_IN void simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8> &d, const simdgroup_matrix<A, 8, 8> &a,
-                                              const simdgroup_matrix<B, 8, 8> &b, const simdgroup_matrix<C, 8, 8> &c) {
+KG_SIMT_IN void simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8> &d,
+                                              const simdgroup_matrix<A, 8, 8> &a,
+                                              const simdgroup_matrix<B, 8, 8> &b,
+                                              const simdgroup_matrix<C, 8, 8> &c) {
   kg_native_all<vec<A, 2>> as;
   kg_native_all<vec<B, 2>> bs;
   kg_native_gather(a.kg_mine, 0, "simdgroup_multiply_accumulate", as);
@@ -766,7 +858,8 @@ KG_SIMT_IN void simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8> &d, cons
   }
 }
 template <class D, class A, class B>
-KG_SIMT_IN void simdgroup_multiply(simdgroup_matrix<D, 8, 8> &d, const simdgroup_matrix<A, 8, 8> &a, const simdgroup_matrix<B, 8, 8> &b) {
+KG_SIMT_IN void simdgroup_multiply(simdgroup_matrix<D, 8, 8> &d, const simdgroup_matrix<A, 8, 8> &a,
+                                   const simdgroup_matrix<B, 8, 8> &b) {
   simdgroup_multiply_accumulate(d, a, b, make_filled_simdgroup_matrix<D, 8, 8>(D(0)));
 }
 } // namespace metal
@@ -780,12 +873,12 @@ KG_SIMT_IN void simdgroup_multiply(simdgroup_matrix<D, 8, 8> &d, const simdgroup
     return metal::precise::name(a);                                                                \
   }
 #define KG_NATIVE_INNER_2(name)                                                                    \
-  template <class A, class B>                                                                      \
-  KG_SIMT_IN auto __metal_##name(const A &a, const B &b, int = 0) {                                \
+  template <class A, class B> KG_SIMT_IN auto __metal_##name(const A &a, const B &b, int = 0) {    \
     return metal::name(a, b);                                                                      \
   }
 #define KG_NATIVE_INNER_3(name)                                                                    \
-  template <class A> KG_SIMT_IN auto __metal_f##name(const A &a, const A &b, const A &c, int = 0) { \
+  template <class A>                                                                               \
+  KG_SIMT_IN auto __metal_f##name(const A &a, const A &b, const A &c, int = 0) {                   \
     return metal::name(a, b, c);                                                                   \
   }
 #define KG_NATIVE_INNER_SIMD(name)                                                                 \
@@ -796,38 +889,51 @@ KG_SIMT_IN void simdgroup_multiply(simdgroup_matrix<D, 8, 8> &d, const simdgroup
   template <class A> KG_SIMT_IN auto __metal_simd_##name(const A &a) {                             \
     return metal::simd_##name(a);                                                                  \
   }
-KG_NATIVE_INNER(acos) KG_NATIVE_INNER(acosh) KG_NATIVE_INNER(asin) KG_NATIVE_INNER(asinh)
-KG_NATIVE_INNER(atan) KG_NATIVE_INNER(atanh) KG_NATIVE_INNER(ceil) KG_NATIVE_INNER(cos)
-KG_NATIVE_INNER(cosh) KG_NATIVE_INNER(cospi) KG_NATIVE_INNER(exp) KG_NATIVE_INNER(exp2)
-KG_NATIVE_INNER(exp10) KG_NATIVE_INNER(fabs) KG_NATIVE_INNER(floor) KG_NATIVE_INNER(fract)
-KG_NATIVE_INNER(log) KG_NATIVE_INNER(log2) KG_NATIVE_INNER(log10) KG_NATIVE_INNER(rint)
-KG_NATIVE_INNER(round) KG_NATIVE_INNER(rsqrt) KG_NATIVE_INNER(sin) KG_NATIVE_INNER(sinh)
-KG_NATIVE_INNER(sinpi) KG_NATIVE_INNER(sqrt) KG_NATIVE_INNER(tan) KG_NATIVE_INNER(tanh)
-KG_NATIVE_INNER(trunc)
-KG_NATIVE_INNER_2(fmin) KG_NATIVE_INNER_2(fmax) KG_NATIVE_INNER_2(fmod) KG_NATIVE_INNER_2(pow)
-KG_NATIVE_INNER_2(powr) KG_NATIVE_INNER_2(atan2) KG_NATIVE_INNER_2(divide)
-KG_NATIVE_INNER_3(min3) KG_NATIVE_INNER_3(max3) KG_NATIVE_INNER_3(median3)
-KG_NATIVE_INNER_SIMD(shuffle) KG_NATIVE_INNER_SIMD(shuffle_xor) KG_NATIVE_INNER_SIMD(shuffle_up)
-KG_NATIVE_INNER_SIMD(shuffle_down) KG_NATIVE_INNER_SIMD(shuffle_rotate_up)
-KG_NATIVE_INNER_SIMD(shuffle_rotate_down) KG_NATIVE_INNER_SIMD(broadcast)
-KG_NATIVE_INNER_REDUCE(sum) KG_NATIVE_INNER_REDUCE(product) KG_NATIVE_INNER_REDUCE(min)
-KG_NATIVE_INNER_REDUCE(max) KG_NATIVE_INNER_REDUCE(xor)
-KG_NATIVE_INNER_REDUCE(prefix_inclusive_sum) KG_NATIVE_INNER_REDUCE(prefix_exclusive_sum)
-KG_NATIVE_INNER_REDUCE(prefix_inclusive_product) KG_NATIVE_INNER_REDUCE(prefix_exclusive_product)
-template <class A>
-KG_SIMT_IN auto __metal_simd_shuffle_and_fill_up(const A &a, const A &fill, ushort by, ushort width) {
+KG_NATIVE_INNER(acos)
+KG_NATIVE_INNER(acosh) KG_NATIVE_INNER(asin) KG_NATIVE_INNER(asinh) KG_NATIVE_INNER(
+    atan) KG_NATIVE_INNER(atanh) KG_NATIVE_INNER(ceil) KG_NATIVE_INNER(cos) KG_NATIVE_INNER(cosh)
+    KG_NATIVE_INNER(cospi) KG_NATIVE_INNER(exp) KG_NATIVE_INNER(exp2) KG_NATIVE_INNER(
+        exp10) KG_NATIVE_INNER(fabs) KG_NATIVE_INNER(floor) KG_NATIVE_INNER(fract)
+        KG_NATIVE_INNER(log) KG_NATIVE_INNER(log2) KG_NATIVE_INNER(log10) KG_NATIVE_INNER(
+            rint) KG_NATIVE_INNER(round) KG_NATIVE_INNER(rsqrt) KG_NATIVE_INNER(sin)
+            KG_NATIVE_INNER(sinh) KG_NATIVE_INNER(sinpi) KG_NATIVE_INNER(sqrt) KG_NATIVE_INNER(
+                tan) KG_NATIVE_INNER(tanh) KG_NATIVE_INNER(trunc) KG_NATIVE_INNER_2(fmin)
+                KG_NATIVE_INNER_2(fmax) KG_NATIVE_INNER_2(fmod) KG_NATIVE_INNER_2(
+                    pow) KG_NATIVE_INNER_2(powr) KG_NATIVE_INNER_2(atan2) KG_NATIVE_INNER_2(divide)
+                    KG_NATIVE_INNER_3(min3) KG_NATIVE_INNER_3(max3) KG_NATIVE_INNER_3(
+                        median3) KG_NATIVE_INNER_SIMD(shuffle) KG_NATIVE_INNER_SIMD(shuffle_xor)
+                        KG_NATIVE_INNER_SIMD(shuffle_up) KG_NATIVE_INNER_SIMD(shuffle_down)
+                            KG_NATIVE_INNER_SIMD(shuffle_rotate_up) KG_NATIVE_INNER_SIMD(
+                                shuffle_rotate_down) KG_NATIVE_INNER_SIMD(broadcast)
+                                KG_NATIVE_INNER_REDUCE(sum) KG_NATIVE_INNER_REDUCE(product)
+                                    KG_NATIVE_INNER_REDUCE(min) KG_NATIVE_INNER_REDUCE(max)
+                                        KG_NATIVE_INNER_REDUCE(xor) KG_NATIVE_INNER_REDUCE(
+                                            prefix_inclusive_sum)
+                                            KG_NATIVE_INNER_REDUCE(prefix_exclusive_sum)
+                                                KG_NATIVE_INNER_REDUCE(prefix_inclusive_product)
+                                                    KG_NATIVE_INNER_REDUCE(
+                                                        prefix_exclusive_product) template <class A>
+                                                    KG_SIMT_IN
+    auto __metal_simd_shuffle_and_fill_up(const A &a, const A &fill, ushort by, ushort width) {
   return metal::simd_shuffle_and_fill_up(a, fill, by, width);
 }
 template <class A>
-KG_SIMT_IN auto __metal_simd_shuffle_and_fill_down(const A &a, const A &fill, ushort by, ushort width) {
+KG_SIMT_IN auto __metal_simd_shuffle_and_fill_down(const A &a, const A &fill, ushort by,
+                                                   ushort width) {
   return metal::simd_shuffle_and_fill_down(a, fill, by, width);
 }
 template <class A> KG_SIMT_IN A __metal_fma(const A &a, const A &b, const A &c) {
   return metal::fma(a, b, c);
 }
-template <class A> KG_SIMT_IN A __metal_ldexp(const A &a, int n, int = 0) { return metal::ldexp(a, n); }
-template <class A> KG_SIMT_IN A __metal_frexp(const A &a, int *n, int = 0) { return metal::frexp(a, *n); }
-template <class A> KG_SIMT_IN A __metal_tanpi(const A &a, int = 0) { return metal::tan(a * 3.14159265f); }
+template <class A> KG_SIMT_IN A __metal_ldexp(const A &a, int n, int = 0) {
+  return metal::ldexp(a, n);
+}
+template <class A> KG_SIMT_IN A __metal_frexp(const A &a, int *n, int = 0) {
+  return metal::frexp(a, *n);
+}
+template <class A> KG_SIMT_IN A __metal_tanpi(const A &a, int = 0) {
+  return metal::tan(a * 3.14159265f);
+}
 KG_SIMT_IN float __metal_nextafter(float a, float b) { return nextafterf(a, b); }
 KG_SIMT_IN ushort __metal_get_thread_index_in_simdgroup(ushort) {
   return (ushort)kg_simt_lane_index();
@@ -837,9 +943,9 @@ KG_SIMT_IN ushort __metal_get_simdgroup_size(ushort) { return KG_SIMT_WAVE; }
 template <class T> struct kg_native_made_of<metal::atomic<T>> {
   using type = T;
 };
+using metal::atomic_bool;
 using metal::atomic_int; /* the first three are words of the language everywhere */
 using metal::atomic_uint;
-using metal::atomic_bool;
 
 /* ---- the entry's parameters that are no arguments, by their attributes' names ---------------- */
 
@@ -852,7 +958,9 @@ struct kg_native_position {
   KG_SIMT_METHOD operator ushort2() const { return ushort2((ushort)x, (ushort)y); }
   KG_SIMT_METHOD operator ushort3() const { return ushort3((ushort)x, (ushort)y, (ushort)z); }
 };
-KG_SIMT_IN kg_native_position kg_native_at(const kg_simt_xyz &v) { return kg_native_position{v.x, v.y, v.z}; }
+KG_SIMT_IN kg_native_position kg_native_at(const kg_simt_xyz &v) {
+  return kg_native_position{v.x, v.y, v.z};
+}
 #define KG_NATIVE_POSITION(name, from)                                                             \
   KG_SIMT_IN kg_native_position kg_simt_##name() { return kg_native_at(kg_simt_xyz_of(from)); }
 KG_NATIVE_POSITION(thread_position_in_threadgroup, kg_simt_now()->place)
@@ -861,18 +969,24 @@ KG_NATIVE_POSITION(threads_per_threadgroup, kg_simt_now_group()->threads)
 KG_NATIVE_POSITION(dispatch_threads_per_threadgroup, kg_simt_now_group()->threads)
 KG_NATIVE_POSITION(threadgroups_per_grid, kg_simt_now_group()->groups)
 KG_SIMT_IN kg_native_position kg_simt_thread_position_in_grid() {
-  const kg_native_position t = kg_simt_thread_position_in_threadgroup(), g = kg_simt_threadgroup_position_in_grid(),
+  const kg_native_position t = kg_simt_thread_position_in_threadgroup(),
+                           g = kg_simt_threadgroup_position_in_grid(),
                            n = kg_simt_threads_per_threadgroup();
   return kg_native_position{g.x * n.x + t.x, g.y * n.y + t.y, g.z * n.z + t.z};
 }
 KG_SIMT_IN kg_native_position kg_simt_threads_per_grid() {
-  const kg_native_position g = kg_simt_threadgroups_per_grid(), n = kg_simt_threads_per_threadgroup();
+  const kg_native_position g = kg_simt_threadgroups_per_grid(),
+                           n = kg_simt_threads_per_threadgroup();
   return kg_native_position{g.x * n.x, g.y * n.y, g.z * n.z};
 }
-KG_SIMT_IN uint kg_simt_thread_index_in_threadgroup() { return kg_simt_ours(kg_simt_now()->number); }
+KG_SIMT_IN uint kg_simt_thread_index_in_threadgroup() {
+  return kg_simt_ours(kg_simt_now()->number);
+}
 KG_SIMT_IN uint kg_simt_thread_index_in_simdgroup() { return kg_simt_lane_index(); }
 KG_SIMT_IN uint kg_simt_thread_index_in_quadgroup() { return kg_simt_lane_index() % 4; }
-KG_SIMT_IN uint kg_simt_quadgroup_index_in_threadgroup() { return kg_simt_thread_index_in_threadgroup() / 4; }
+KG_SIMT_IN uint kg_simt_quadgroup_index_in_threadgroup() {
+  return kg_simt_thread_index_in_threadgroup() / 4;
+}
 KG_SIMT_IN uint kg_simt_simdgroup_index_in_threadgroup() {
   return kg_simt_ours(kg_simt_ours(kg_simt_now()->wave)->number);
 }
@@ -882,4 +996,6 @@ KG_SIMT_IN uint kg_simt_simdgroups_per_threadgroup() {
   const kg_simt_xyz n = kg_simt_xyz_of(kg_simt_now_group()->threads);
   return (n.x * n.y * n.z + KG_SIMT_WAVE - 1) / KG_SIMT_WAVE;
 }
-KG_SIMT_IN uint kg_simt_dispatch_simdgroups_per_threadgroup() { return kg_simt_simdgroups_per_threadgroup(); }
+KG_SIMT_IN uint kg_simt_dispatch_simdgroups_per_threadgroup() {
+  return kg_simt_simdgroups_per_threadgroup();
+}

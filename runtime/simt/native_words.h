@@ -101,14 +101,14 @@ typedef unsigned long ulong;
 
 extern "C" {
 int printf(const char *, ...);
-double exp(double), exp2(double), log(double), log2(double), log10(double), sin(double), cos(double),
-    tan(double), tanh(double), sinh(double), cosh(double), asin(double), acos(double), atan(double),
-    pow(double, double), erf(double), log1p(double), expm1(double), atan2(double, double),
-    fmod(double, double), cbrt(double), erfc(double), hypot(double, double);
+double exp(double), exp2(double), log(double), log2(double), log10(double), sin(double),
+    cos(double), tan(double), tanh(double), sinh(double), cosh(double), asin(double), acos(double),
+    atan(double), pow(double, double), erf(double), log1p(double), expm1(double),
+    atan2(double, double), fmod(double, double), cbrt(double), erfc(double), hypot(double, double);
 float log10f(float), tanf(float), sinhf(float), coshf(float), asinf(float), acosf(float),
-    atanf(float), erfcf(float), cbrtf(float), hypotf(float, float), lgammaf(float),
-    tgammaf(float), asinhf(float), acoshf(float), atanhf(float), remainderf(float, float),
-    exp10f(float), erfinvf(float), ldexpf(float, int), frexpf(float, int *), modff(float, float *);
+    atanf(float), erfcf(float), cbrtf(float), hypotf(float, float), lgammaf(float), tgammaf(float),
+    asinhf(float), acoshf(float), atanhf(float), remainderf(float, float), exp10f(float),
+    erfinvf(float), ldexpf(float, int), frexpf(float, int *), modff(float, float *);
 }
 /* Once, though a checked launch runs more than once. */
 #define printf(...) (kg_native_once() ? printf(__VA_ARGS__) : 0)
@@ -120,10 +120,12 @@ KG_SIMT_IN bool kg_native_once() {
 #endif
 }
 
-#define assert(condition) ((condition) ? (void)0 : kg_native_failed("assert", "it does not hold: " #condition))
+#define assert(condition)                                                                          \
+  ((condition) ? (void)0 : kg_native_failed("assert", "it does not hold: " #condition))
 #define __trap() kg_native_failed("__trap", "the text itself ends here")
 #define abort() kg_native_failed("abort", "the text itself ends here")
-#define kg_native_assembly() kg_native_failed("asm", "the assembly of a GPU means nothing to the SIMT device")
+#define kg_native_assembly()                                                                       \
+  kg_native_failed("asm", "the assembly of a GPU means nothing to the SIMT device")
 
 KG_SIMT_IN long long clock64() { return 0; }
 KG_SIMT_IN int clock() { return 0; }
@@ -132,22 +134,14 @@ KG_SIMT_IN long long wall_clock64() { return 0; }
 /* ---- vectors --------------------------------------------------------------------------------- */
 
 #define KG_NATIVE_VECTOR(T, E, two, four)                                                          \
-  struct T##1 {                                                                                    \
-    E x;                                                                                           \
-  };                                                                                               \
-  struct alignas(two) T##2 {                                                                       \
-    E x, y;                                                                                        \
-  };                                                                                               \
-  struct T##3 {                                                                                    \
-    E x, y, z;                                                                                     \
-  };                                                                                               \
-  struct alignas(four) T##4 {                                                                      \
-    E x, y, z, w;                                                                                  \
-  };                                                                                               \
-  KG_SIMT_IN T##1 make_##T##1(E x) { return T##1{x}; }                                             \
-  KG_SIMT_IN T##2 make_##T##2(E x, E y) { return T##2{x, y}; }                                     \
-  KG_SIMT_IN T##3 make_##T##3(E x, E y, E z) { return T##3{x, y, z}; }                             \
-  KG_SIMT_IN T##4 make_##T##4(E x, E y, E z, E w) { return T##4{x, y, z, w}; }                     \
+  struct T##1 { E x; };                                                                            \
+  struct alignas(two) T##2 { E x, y; };                                                            \
+  struct T##3 { E x, y, z; };                                                                      \
+  struct alignas(four) T##4 { E x, y, z, w; };                                                     \
+  KG_SIMT_IN T##1 make_##T##1(E x) { return T##1 {x}; }                                            \
+  KG_SIMT_IN T##2 make_##T##2(E x, E y) { return T##2 {x, y}; }                                    \
+  KG_SIMT_IN T##3 make_##T##3(E x, E y, E z) { return T##3 {x, y, z}; }                            \
+  KG_SIMT_IN T##4 make_##T##4(E x, E y, E z, E w) { return T##4 {x, y, z, w}; }                    \
   KG_NATIVE_VECTOR_MADE_OF(T##1, E)                                                                \
   KG_NATIVE_VECTOR_MADE_OF(T##2, E)                                                                \
   KG_NATIVE_VECTOR_MADE_OF(T##3, E)                                                                \
@@ -187,7 +181,9 @@ KG_SIMT_IN float ceilf(float x) { return kg_simt_ceil(x); }
 KG_SIMT_IN float truncf(float x) { return kg_simt_trunc(x); }
 KG_SIMT_IN float rintf(float x) { return kg_simt_rint(x); }
 KG_SIMT_IN float nearbyintf(float x) { return kg_simt_rint(x); }
-KG_SIMT_IN float roundf(float x) { return __builtin_truncf(x + __builtin_copysignf(0.49999997f, x)); }
+KG_SIMT_IN float roundf(float x) {
+  return __builtin_truncf(x + __builtin_copysignf(0.49999997f, x));
+}
 KG_SIMT_IN long lroundf(float x) { return (long)roundf(x); }
 KG_SIMT_IN long lrintf(float x) { return (long)kg_simt_rint(x); }
 KG_SIMT_IN float fminf(float a, float b) { return kg_simt_min(a, b); }
@@ -215,14 +211,19 @@ KG_SIMT_IN double fmax(double a, double b) { return a != a || b > a ? b : a; }
 KG_SIMT_IN double copysign(double a, double b) { return __builtin_copysign(a, b); }
 
 /* The name without an f, of a float. */
-#define KG_NATIVE_ONE(name) KG_SIMT_IN float name(float x) { return name##f(x); }
-KG_NATIVE_ONE(exp) KG_NATIVE_ONE(exp2) KG_NATIVE_ONE(log) KG_NATIVE_ONE(log2) KG_NATIVE_ONE(log10)
-KG_NATIVE_ONE(sin) KG_NATIVE_ONE(cos) KG_NATIVE_ONE(tan) KG_NATIVE_ONE(tanh) KG_NATIVE_ONE(sinh)
-KG_NATIVE_ONE(cosh) KG_NATIVE_ONE(asin) KG_NATIVE_ONE(acos) KG_NATIVE_ONE(atan) KG_NATIVE_ONE(erf)
-KG_NATIVE_ONE(erfc) KG_NATIVE_ONE(log1p) KG_NATIVE_ONE(expm1) KG_NATIVE_ONE(cbrt)
-KG_NATIVE_ONE(sqrt) KG_NATIVE_ONE(rsqrt) KG_NATIVE_ONE(fabs) KG_NATIVE_ONE(floor)
-KG_NATIVE_ONE(ceil) KG_NATIVE_ONE(trunc) KG_NATIVE_ONE(rint) KG_NATIVE_ONE(round)
-KG_SIMT_IN float pow(float a, float b) { return powf(a, b); }
+#define KG_NATIVE_ONE(name)                                                                        \
+  KG_SIMT_IN float name(float x) { return name##f(x); }
+KG_NATIVE_ONE(exp)
+KG_NATIVE_ONE(exp2) KG_NATIVE_ONE(log) KG_NATIVE_ONE(log2) KG_NATIVE_ONE(log10) KG_NATIVE_ONE(sin)
+    KG_NATIVE_ONE(cos) KG_NATIVE_ONE(tan) KG_NATIVE_ONE(tanh) KG_NATIVE_ONE(sinh)
+        KG_NATIVE_ONE(cosh) KG_NATIVE_ONE(asin) KG_NATIVE_ONE(acos) KG_NATIVE_ONE(atan)
+            KG_NATIVE_ONE(erf) KG_NATIVE_ONE(erfc) KG_NATIVE_ONE(log1p) KG_NATIVE_ONE(expm1)
+                KG_NATIVE_ONE(cbrt) KG_NATIVE_ONE(sqrt) KG_NATIVE_ONE(rsqrt) KG_NATIVE_ONE(fabs)
+                    KG_NATIVE_ONE(floor) KG_NATIVE_ONE(ceil) KG_NATIVE_ONE(trunc)
+                        KG_NATIVE_ONE(rint) KG_NATIVE_ONE(round) KG_SIMT_IN
+    float pow(float a, float b) {
+  return powf(a, b);
+}
 KG_SIMT_IN float fmod(float a, float b) { return fmodf(a, b); }
 KG_SIMT_IN float atan2(float a, float b) { return atan2f(a, b); }
 KG_SIMT_IN float fmin(float a, float b) { return kg_simt_min(a, b); }
@@ -285,8 +286,7 @@ KG_SIMT_IN unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffff) * (
 KG_SIMT_IN unsigned __byte_perm(unsigned a, unsigned b, unsigned s) {
   const unsigned long long both = (unsigned long long)b << 32 | a;
   unsigned r = 0;
-  for (unsigned i = 0; i < 4; i++)
-    r |= (unsigned)(both >> 8 * (s >> 4 * i & 7) & 0xff) << 8 * i;
+  for (unsigned i = 0; i < 4; i++) r |= (unsigned)(both >> 8 * (s >> 4 * i & 7) & 0xff) << 8 * i;
   return r;
 }
 KG_SIMT_IN unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned n) {
@@ -316,8 +316,12 @@ template <class I, class F> KG_SIMT_IN I kg_native_saturate(F x, I least, I most
   if (x != x) return 0;
   return x <= (F)least ? least : x >= (F)most ? most : (I)x;
 }
-KG_SIMT_IN int kg_native_i32(float x) { return kg_native_saturate<int>((double)x, INT_MIN, INT_MAX); }
-KG_SIMT_IN unsigned kg_native_u32(float x) { return kg_native_saturate<unsigned>((double)x, 0u, UINT_MAX); }
+KG_SIMT_IN int kg_native_i32(float x) {
+  return kg_native_saturate<int>((double)x, INT_MIN, INT_MAX);
+}
+KG_SIMT_IN unsigned kg_native_u32(float x) {
+  return kg_native_saturate<unsigned>((double)x, 0u, UINT_MAX);
+}
 KG_SIMT_IN int __float2int_rn(float x) { return kg_native_i32(__builtin_rintf(x)); }
 KG_SIMT_IN int __float2int_rz(float x) { return kg_native_i32(__builtin_truncf(x)); }
 KG_SIMT_IN int __float2int_rd(float x) { return kg_native_i32(__builtin_floorf(x)); }
@@ -365,13 +369,14 @@ using namespace kg_simt_words;
 /* ---- the part of std that device code uses --------------------------------------------------- */
 
 namespace std {
-template <class A, class B> struct is_same { static constexpr bool value = kg_native_same<A, B>; };
+template <class A, class B> struct is_same {
+  static constexpr bool value = kg_native_same<A, B>;
+};
 template <class A, class B> inline constexpr bool is_same_v = kg_native_same<A, B>;
 template <bool C, class T = void> struct enable_if : kg_native_if<C, T> {};
 template <bool C, class T = void> using enable_if_t = typename kg_native_if<C, T>::type;
 template <bool C, class A, class B> struct conditional : kg_native_choose<C, A, B> {};
-template <bool C, class A, class B>
-using conditional_t = typename kg_native_choose<C, A, B>::type;
+template <bool C, class A, class B> using conditional_t = typename kg_native_choose<C, A, B>::type;
 template <class T, T V> struct integral_constant {
   static constexpr T value = V;
   using type = integral_constant;
@@ -381,23 +386,36 @@ using true_type = integral_constant<bool, true>;
 using false_type = integral_constant<bool, false>;
 template <class T> struct remove_cv : kg_native_bare<T> {};
 template <class T> struct remove_const : kg_native_bare<T> {};
-template <class T> struct remove_reference { using type = T; };
-template <class T> struct remove_reference<T &> { using type = T; };
-template <class T> struct remove_reference<T &&> { using type = T; };
+template <class T> struct remove_reference {
+  using type = T;
+};
+template <class T> struct remove_reference<T &> {
+  using type = T;
+};
+template <class T> struct remove_reference<T &&> {
+  using type = T;
+};
 template <class T> using remove_cv_t = typename kg_native_bare<T>::type;
 template <class T> using remove_const_t = typename kg_native_bare<T>::type;
 template <class T> using remove_reference_t = typename remove_reference<T>::type;
 template <class T> using decay_t = typename kg_native_bare<T>::type;
-template <class T> struct is_floating_point { static constexpr bool value = kg_native_float<T>; };
+template <class T> struct is_floating_point {
+  static constexpr bool value = kg_native_float<T>;
+};
 template <class T> inline constexpr bool is_floating_point_v = kg_native_float<T>;
 template <class T> inline constexpr bool is_integral_v = kg_native_number<T> && !kg_native_float<T>;
-template <class T> struct is_integral { static constexpr bool value = is_integral_v<T>; };
+template <class T> struct is_integral {
+  static constexpr bool value = is_integral_v<T>;
+};
 template <class T> inline constexpr bool is_arithmetic_v = kg_native_number<T>;
 template <class T> T &&declval();
 template <class T> KG_SIMT_IN T &&move(T &x) { return (T &&)x; }
 template <class T> KG_SIMT_IN const T &min(const T &a, const T &b) { return b < a ? b : a; }
 template <class T> KG_SIMT_IN const T &max(const T &a, const T &b) { return a < b ? b : a; }
-template <class T> KG_SIMT_IN void swap(T &a, T &b) { const T c = a; a = b, b = c; }
+template <class T> KG_SIMT_IN void swap(T &a, T &b) {
+  const T c = a;
+  a = b, b = c;
+}
 template <class T> struct numeric_limits;
 #define KG_NATIVE_LIMITS(T, low, high, infinite, least, step)                                      \
   template <> struct numeric_limits<T> {                                                           \
@@ -426,13 +444,50 @@ KG_NATIVE_WHOLE_LIMITS(long, -INT64_MAX - 1, INT64_MAX)
 KG_NATIVE_WHOLE_LIMITS(unsigned long, 0, UINT64_MAX)
 KG_NATIVE_WHOLE_LIMITS(long long, -LLONG_MAX - 1, LLONG_MAX)
 KG_NATIVE_WHOLE_LIMITS(unsigned long long, 0, ULLONG_MAX)
-using ::abs; using ::acos; using ::asin; using ::atan; using ::atan2; using ::cbrt; using ::ceil;
-using ::copysign; using ::cos; using ::cosh; using ::erf; using ::exp; using ::exp2; using ::expm1;
-using ::fabs; using ::floor; using ::fma; using ::fmax; using ::fmin; using ::fmod; using ::log;
-using ::log10; using ::log1p; using ::log2; using ::pow; using ::rint; using ::round; using ::sin;
-using ::sinh; using ::sqrt; using ::tan; using ::tanh; using ::trunc; using ::size_t;
-using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t; using ::uint8_t;
-using ::uint16_t; using ::uint32_t; using ::uint64_t; using ::ptrdiff_t; using ::uintptr_t;
+using ::abs;
+using ::acos;
+using ::asin;
+using ::atan;
+using ::atan2;
+using ::cbrt;
+using ::ceil;
+using ::copysign;
+using ::cos;
+using ::cosh;
+using ::erf;
+using ::exp;
+using ::exp2;
+using ::expm1;
+using ::fabs;
+using ::floor;
+using ::fma;
+using ::fmax;
+using ::fmin;
+using ::fmod;
+using ::int16_t;
+using ::int32_t;
+using ::int64_t;
+using ::int8_t;
+using ::log;
+using ::log10;
+using ::log1p;
+using ::log2;
+using ::pow;
+using ::ptrdiff_t;
+using ::rint;
+using ::round;
+using ::sin;
+using ::sinh;
+using ::size_t;
+using ::sqrt;
+using ::tan;
+using ::tanh;
+using ::trunc;
+using ::uint16_t;
+using ::uint32_t;
+using ::uint64_t;
+using ::uint8_t;
+using ::uintptr_t;
 } // namespace std
 
 /* ---- half and bfloat16 ----------------------------------------------------------------------- */
@@ -481,7 +536,9 @@ typedef __bf16 hip_bfloat16;
   KG_SIMT_IN E __hdiv(E a, E b) { return a / b; }                                                  \
   KG_SIMT_IN E __hneg(E a) { return -a; }                                                          \
   KG_SIMT_IN E __habs(E a) { return (float)a < 0 ? -a : a; }                                       \
-  KG_SIMT_IN E __hfma(E a, E b, E c) { return (E)((double)(float)a * (double)(float)b + (double)(float)c); } \
+  KG_SIMT_IN E __hfma(E a, E b, E c) {                                                             \
+    return (E)((double)(float)a * (double)(float)b + (double)(float)c);                            \
+  }                                                                                                \
   KG_SIMT_IN E __hmax(E a, E b) { return (E)kg_simt_max((float)a, (float)b); }                     \
   KG_SIMT_IN E __hmin(E a, E b) { return (E)kg_simt_min((float)a, (float)b); }                     \
   KG_SIMT_IN bool __hgt(E a, E b) { return a > b; }                                                \
@@ -536,29 +593,40 @@ KG_SIMT_IN __half __int2half_rn(int x) { return (__half)(float)x; }
 KG_SIMT_IN __half __ushort2half_rn(unsigned short x) { return (__half)(float)x; }
 KG_SIMT_IN int __half2int_rn(__half x) { return __float2int_rn((float)x); }
 KG_SIMT_IN int __half2int_rz(__half x) { return __float2int_rz((float)x); }
-KG_SIMT_IN unsigned short __half_as_ushort(__half x) { return __builtin_bit_cast(unsigned short, x); }
+KG_SIMT_IN unsigned short __half_as_ushort(__half x) {
+  return __builtin_bit_cast(unsigned short, x);
+}
 KG_SIMT_IN short __half_as_short(__half x) { return __builtin_bit_cast(short, x); }
 KG_SIMT_IN __half __ushort_as_half(unsigned short x) { return __builtin_bit_cast(__half, x); }
 KG_SIMT_IN __half __short_as_half(short x) { return __builtin_bit_cast(__half, x); }
 KG_SIMT_IN __nv_bfloat16 __float2bfloat16(float x) { return (__nv_bfloat16)x; }
 KG_SIMT_IN __nv_bfloat16 __float2bfloat16_rn(float x) { return (__nv_bfloat16)x; }
 KG_SIMT_IN float __bfloat162float(__nv_bfloat16 x) { return (float)x; }
-KG_SIMT_IN __nv_bfloat162 __float2bfloat162_rn(float x) { return __nv_bfloat162((__bf16)x, (__bf16)x); }
+KG_SIMT_IN __nv_bfloat162 __float2bfloat162_rn(float x) {
+  return __nv_bfloat162((__bf16)x, (__bf16)x);
+}
 KG_SIMT_IN __nv_bfloat162 __bfloat162bfloat162(__bf16 x) { return __nv_bfloat162(x, x); }
-KG_SIMT_IN __nv_bfloat162 __floats2bfloat162_rn(float a, float b) { return __nv_bfloat162((__bf16)a, (__bf16)b); }
-KG_SIMT_IN __nv_bfloat162 __float22bfloat162_rn(float2 v) { return __nv_bfloat162((__bf16)v.x, (__bf16)v.y); }
+KG_SIMT_IN __nv_bfloat162 __floats2bfloat162_rn(float a, float b) {
+  return __nv_bfloat162((__bf16)a, (__bf16)b);
+}
+KG_SIMT_IN __nv_bfloat162 __float22bfloat162_rn(float2 v) {
+  return __nv_bfloat162((__bf16)v.x, (__bf16)v.y);
+}
 KG_SIMT_IN float2 __bfloat1622float2(__nv_bfloat162 v) { return float2{(float)v.x, (float)v.y}; }
 KG_SIMT_IN __bf16 __low2bfloat16(__nv_bfloat162 v) { return v.x; }
 KG_SIMT_IN __bf16 __high2bfloat16(__nv_bfloat162 v) { return v.y; }
-KG_SIMT_IN unsigned short __bfloat16_as_ushort(__bf16 x) { return __builtin_bit_cast(unsigned short, x); }
+KG_SIMT_IN unsigned short __bfloat16_as_ushort(__bf16 x) {
+  return __builtin_bit_cast(unsigned short, x);
+}
 KG_SIMT_IN __bf16 __ushort_as_bfloat16(unsigned short x) { return __builtin_bit_cast(__bf16, x); }
 
 /* ---- atomics --------------------------------------------------------------------------------- */
 
 /* What was there, and what is there now, as one step. */
 template <class T, class F> KG_SIMT_IN T kg_native_update(T *p, F make) {
-  using U = typename kg_native_choose<sizeof(T) == 8, unsigned long long,
-                                      typename kg_native_choose<sizeof(T) == 4, unsigned, unsigned short>::type>::type;
+  using U = typename kg_native_choose<
+      sizeof(T) == 8, unsigned long long,
+      typename kg_native_choose<sizeof(T) == 4, unsigned, unsigned short>::type>::type;
   kg_native_atomic(p, sizeof(T), KG_SIMT_WRITES | KG_SIMT_UPDATES);
   U before = __atomic_load_n((U *)p, __ATOMIC_RELAXED), after;
   do {
@@ -568,7 +636,8 @@ template <class T, class F> KG_SIMT_IN T kg_native_update(T *p, F make) {
                                         __ATOMIC_SEQ_CST));
   return __builtin_bit_cast(T, before);
 }
-template <class T> struct kg_native_given { /* a parameter whose type its argument does not choose */
+template <class T>
+struct kg_native_given { /* a parameter whose type its argument does not choose */
   using type = T;
 };
 #define KG_NATIVE_ATOMIC(name, expression)                                                         \
@@ -591,7 +660,7 @@ KG_NATIVE_ATOMIC(atomicAdd, kg_native_sum(old, v))
 KG_NATIVE_ATOMIC(atomicSub, kg_native_sum(old, (T)-v))
 KG_NATIVE_ATOMIC(atomicMin, v < old ? v : old)
 KG_NATIVE_ATOMIC(atomicMax, old < v ? v : old)
-KG_NATIVE_ATOMIC(atomicAnd, old & v)
+KG_NATIVE_ATOMIC(atomicAnd, old &v)
 KG_NATIVE_ATOMIC(atomicOr, old | v)
 KG_NATIVE_ATOMIC(atomicXor, old ^ v)
 KG_NATIVE_ATOMIC(atomicInc, old >= v ? 0 : old + 1)
@@ -600,15 +669,19 @@ KG_NATIVE_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1)
 template <class T> KG_SIMT_IN T atomicExch(T *p, typename kg_native_given<T>::type v) {
   using U = typename kg_native_choose<sizeof(T) == 8, unsigned long long, unsigned>::type;
   kg_native_atomic(p, sizeof(T), KG_SIMT_WRITES | KG_SIMT_UPDATES);
-  return __builtin_bit_cast(T, __atomic_exchange_n((U *)p, __builtin_bit_cast(U, v), __ATOMIC_SEQ_CST));
+  return __builtin_bit_cast(
+      T, __atomic_exchange_n((U *)p, __builtin_bit_cast(U, v), __ATOMIC_SEQ_CST));
 }
 template <class T>
-KG_SIMT_IN T atomicCAS(T *p, typename kg_native_given<T>::type expected, typename kg_native_given<T>::type v) {
+KG_SIMT_IN T atomicCAS(T *p, typename kg_native_given<T>::type expected,
+                       typename kg_native_given<T>::type v) {
   kg_native_atomic(p, sizeof(T), KG_SIMT_WRITES | KG_SIMT_UPDATES);
   __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   return expected;
 }
-template <class T> KG_SIMT_IN T atomicCAS_block(T *p, typename kg_native_given<T>::type e, typename kg_native_given<T>::type v) {
+template <class T>
+KG_SIMT_IN T atomicCAS_block(T *p, typename kg_native_given<T>::type e,
+                             typename kg_native_given<T>::type v) {
   return atomicCAS(p, e, v);
 }
 

@@ -65,7 +65,8 @@ static unsigned first_of(const unsigned char *set) {
 static void set_of_lanes(const kg_simt_context *context, const kg_simt_wave *wave,
                          unsigned long long lanes, unsigned char *set) {
   for (unsigned i = 0; i < context->threads; i++)
-    if (context->lanes[i].wave == wave) set[i] = (unsigned char)(lanes >> context->lanes[i].index & 1);
+    if (context->lanes[i].wave == wave)
+      set[i] = (unsigned char)(lanes >> context->lanes[i].index & 1);
 }
 
 /* The threads of a wave that wait at its meeting: those before the running one in the ring, or in
@@ -220,8 +221,7 @@ void kg_simt_report_stuck(kg_simt_context *context) {
   const unsigned other = lowest(others ? others : here), first = wave->number * context->width;
   put_head(&text, context);
   put_waiting(&text, context, wave, here, "wait");
-  if (operations && wave->named[lane])
-    put(&text, " with the mask 0x%llx", wave->named[lane]);
+  if (operations && wave->named[lane]) put(&text, " with the mask 0x%llx", wave->named[lane]);
   put(&text, ", but ");
   if (others)
     put_waiting(&text, context, wave, beside(wave, other), "wait");

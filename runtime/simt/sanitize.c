@@ -231,6 +231,7 @@ static bool run(kg_simt_check *check, kg_simt_job *job, kg_simt_order order, boo
   check->group_first = check->launch_first;
   check->doubt.object = NULL;
   check->glance_count = 0;
+  check->last_glance.object = NULL;
   for (uint64_t i = 0; i < job->groups && stopped_count < STOPPED_MOST; i++) {
     const uint64_t g = order == KG_SIMT_FORWARD ? i : job->groups - 1 - i, row = g / groups[0];
     const uint32_t place[3] = {(uint32_t)(g % groups[0]), (uint32_t)(row % groups[1]),
@@ -251,9 +252,9 @@ static bool run(kg_simt_check *check, kg_simt_job *job, kg_simt_order order, boo
       return false;
     }
     kg_simt_check_doubt(check);
-    kg_simt_check_glances(check);
     check->group_first += context->group.phase + 1;
   }
+  kg_simt_check_glances(check);
   *stopped = stopped_count > 0;
   return true;
 }

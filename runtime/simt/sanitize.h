@@ -24,9 +24,9 @@ enum { KG_SIMT_FINDINGS = 64, KG_SIMT_SITES = 1024, KG_SIMT_PAIRS = 512 };
 #define KG_SIMT_GRAIN 16u /* bytes: the largest, and what outputs begin with */
 
 typedef struct kg_simt_cell {
-  uint32_t written, read;                     /* epochs; 0: never */
-  uint32_t write_site, read_site, other_site; /* offsets into the object */
-  uint16_t writer, reader, other;             /* threads; other: the second one of the phase */
+  uint32_t written, read;                        /* epochs; 0: never */
+  uint32_t write_site, read_site, other_site;    /* offsets into the object */
+  uint16_t writer, reader, other;                /* threads; other: the second one of the phase */
   uint16_t write_syncs, read_syncs, other_syncs; /* theirs then (abi.h), and KG_SIMT_BY_ATOMIC */
 } kg_simt_cell;
 #define KG_SIMT_BY_ATOMIC 0x8000u
@@ -76,14 +76,21 @@ typedef struct kg_simt_doubt {
   uint16_t thread;
 } kg_simt_doubt;
 
-/* A read of what another thread updates atomically: the first half of the usual loop around a compare
-** and exchange, unless no atomic access of the reader's follows within the group. */
-typedef struct kg_simt_glance {
-  const kg_simt_object *object;
-  size_t offset, bytes;
+typedef struct kg_simt_actor { /* a thread that did something */
   const void *site;
-  kg_simt_cell cell; /* as it was */
   uint16_t thread;
+  uint64_t group; /* its number in the grid */
+} kg_simt_actor;
+
+/* Reads, at one place, of what another thread updates atomically.  Before the usual loop around a
+** compare and exchange such a read is right: where the reader itself goes on to update what it has
+** read, there or elsewhere in the launch, the place is settled.  Else it is a race. */
+typedef struct kg_simt_glance {
+  const void *site;
+  bool settled;
+  const kg_simt_object *object; /* NULL: there was none yet that would have to be told */
+  size_t offset, bytes;
+  kg_simt_actor reader, updater;
 } kg_simt_glance;
 
 typedef struct kg_simt_pair { /* a finding's places, known before their lines are */
@@ -113,12 +120,18 @@ typedef struct kg_simt_check {
   kg_simt_doubt doubt;
   kg_simt_glance glances[64];
   size_t glance_count;
+  struct {
+    const kg_simt_object *object;
+    size_t offset;
+    const void *site;
+    uint16_t thread;
+  } last_glance;
   kg_simt_pair pairs[KG_SIMT_PAIRS];
   kg_simt_finding *findings; /* KG_SIMT_FINDINGS */
   int finding_count;
   bool no_memory;
-  bool atomics;     /* there was an atomic access */
-  char beyond[512]; /* where a native text first got a value that nobody brought; "": nowhere */
+  bool atomics;        /* there was an atomic access */
+  char beyond[512];    /* where a native text first got a value that nobody brought; "": nowhere */
   unsigned char *kept; /* outputs: as they were before the launch, and after the first run */
   size_t kept_bytes;
 } kg_simt_check;
@@ -141,19 +154,13 @@ void kg_simt_check_open(kg_simt_group *group, const kg_simt_operation *operation
 void kg_simt_check_fence(kg_simt_group *group); /* likewise */
 /* Looks at a write in doubt, if there is one. */
 void kg_simt_check_doubt(kg_simt_check *check);
-/* At a group's end: glances that nothing followed are races. */
+/* At a launch's end: those that are not settled are races. */
 void kg_simt_check_glances(kg_simt_check *check);
 /* Cells for all bytes of the object, every one of them never accessed.  False: no memory. */
 bool kg_simt_check_cells(kg_simt_check *check, kg_simt_object *object);
 void kg_simt_check_free_cells(kg_simt_check *check);
 
 /* ---- sanitize_words.c ------------------------------------------------------------------------ */
-
-typedef struct kg_simt_actor { /* a thread that did something */
-  const void *site;
-  uint16_t thread;
-  uint64_t group; /* its number in the grid */
-} kg_simt_actor;
 
 /* Each adds a finding, or counts it with one that has the same class and the same lines. */
 void kg_simt_found_race(kg_simt_check *check, const kg_simt_object *object, size_t offset,

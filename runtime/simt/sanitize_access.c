@@ -268,7 +268,8 @@ static void write_cells(kg_simt_check *check, const kg_simt_object *object, size
     if (RARELY(cell->written >= check->launch_first) &&
         written_meanwhile(check, object, cell, epoch, thread))
       doubt(check, object, offset + done, grain, cell, site, thread);
-    if (RARELY(cell->read == epoch)) read_meanwhile(check, object, offset + done, bytes, cell, site);
+    if (RARELY(cell->read == epoch))
+      read_meanwhile(check, object, offset + done, bytes, cell, site);
     cell->written = epoch, cell->write_site = place, cell->writer = thread;
     cell->write_syncs = syncs;
   }
@@ -277,43 +278,87 @@ static void write_cells(kg_simt_check *check, const kg_simt_object *object, size
 void kg_simt_check_glances(kg_simt_check *check) {
   for (size_t i = 0; i < check->glance_count; i++) {
     const kg_simt_glance *g = &check->glances[i];
-    const kg_simt_actor first = {g->site, g->thread, number_of(&check->context->group)};
-    const kg_simt_actor second =
-        other_actor(check, g->cell.write_site, g->cell.writer, g->cell.written);
-    kg_simt_found_race(check, g->object, g->offset, g->bytes, "reads", &first,
-                       "may still update it", &second);
+    if (!g->settled && g->object)
+      kg_simt_found_race(check, g->object, g->offset, g->bytes, "reads", &g->reader,
+                         "may still update it", &g->updater);
   }
   check->glance_count = 0;
 }
 
-/* False: there is no more room. */
+/* Of that place; NULL: there is no more room. */
+static kg_simt_glance *glance_at(kg_simt_check *check, const void *site) {
+  for (size_t i = 0; i < check->glance_count; i++)
+    if (check->glances[i].site == site) return &check->glances[i];
+  if (check->glance_count == sizeof check->glances / sizeof *check->glances) return NULL;
+  check->glances[check->glance_count] = (kg_simt_glance){.site = site};
+  return &check->glances[check->glance_count++];
+}
+
+/* False: there is no more room, and it is to be told at once. */
 static bool glance(kg_simt_check *check, const kg_simt_object *object, size_t offset, size_t bytes,
-                   const kg_simt_cell *cell, const void *site) {
-  if (!by_atomic(cell)) return false;
-  if (check->glance_count == sizeof check->glances / sizeof *check->glances) return false;
-  check->glances[check->glance_count++] = (kg_simt_glance){
-      object, offset, bytes, site, *cell, (uint16_t)check->state->now->number};
+                   const kg_simt_actor *reader, const kg_simt_actor *updater) {
+  kg_simt_glance *g = glance_at(check, reader->site);
+  if (!g) return false;
+  if (!g->object)
+    g->object = object, g->offset = offset, g->bytes = bytes, g->reader = *reader,
+    g->updater = *updater;
   return true;
 }
 
-/* The thread's own reads of what it now updates are part of that. */
+/* A plain read of what somebody has updated atomically. */
+static bool glances(kg_simt_check *check, const kg_simt_object *object, size_t offset, size_t bytes,
+                    const kg_simt_cell *cell, const void *site) {
+  if (!by_atomic(cell)) return false;
+  const kg_simt_actor reader = this_actor(check, site);
+  const kg_simt_actor updater = other_actor(check, cell->write_site, cell->writer, cell->written);
+  check->last_glance.object = object, check->last_glance.offset = offset;
+  check->last_glance.site = site, check->last_glance.thread = reader.thread;
+  return glance(check, object, offset, bytes, &reader, &updater);
+}
+
+static void settle_site(kg_simt_check *check, const void *site) {
+  kg_simt_glance *g = glance_at(check, site);
+  if (g) g->settled = true;
+}
+
+/* The thread updates this: its own reads of it are part of that. */
 static void settle(kg_simt_check *check, const kg_simt_object *object, size_t offset,
-                   kg_simt_cell *cell, uint16_t thread) {
-  size_t kept = 0;
-  for (size_t i = 0; i < check->glance_count; i++) {
-    const kg_simt_glance *g = &check->glances[i];
-    if (g->object != object || g->offset != offset || g->thread != thread)
-      check->glances[kept++] = *g;
+                   kg_simt_cell *cell, uint32_t epoch, uint16_t thread) {
+  if (check->last_glance.object == object && check->last_glance.offset == offset &&
+      check->last_glance.thread == thread) {
+    settle_site(check, check->last_glance.site);
+    check->last_glance.object = NULL;
   }
-  check->glance_count = kept;
-  if (cell->other == thread) cell->other = KG_SIMT_NOBODY;
+  if (cell->read != epoch) return;
+  if (cell->other == thread) {
+    settle_site(check, check->base + cell->other_site);
+    cell->other = KG_SIMT_NOBODY;
+  }
   if (cell->reader != thread) return;
+  settle_site(check, check->base + cell->read_site);
   if (cell->other == KG_SIMT_NOBODY) {
     cell->read = 0;
     return;
   }
   cell->reader = cell->other, cell->read_site = cell->other_site, cell->other = KG_SIMT_NOBODY;
   cell->read_syncs = cell->other_syncs;
+}
+
+/* The cell was read in this phase, and now is updated atomically. */
+static void read_before_update(kg_simt_check *check, const kg_simt_object *object, size_t offset,
+                               size_t bytes, const kg_simt_cell *cell, const void *site) {
+  const kg_simt_actor updater = this_actor(check, site);
+  const uint16_t threads[2] = {cell->reader, cell->other};
+  const uint32_t sites[2] = {cell->read_site, cell->other_site};
+  const uint16_t syncs[2] = {cell->read_syncs, cell->other_syncs};
+  for (int i = 0; i < 2; i++) {
+    if (threads[i] == KG_SIMT_NOBODY || threads[i] == updater.thread) continue;
+    if (synced(check, threads[i], syncs[i])) continue;
+    const kg_simt_actor reader = {check->base + sites[i], threads[i], updater.group};
+    if (!glance(check, object, offset, bytes, &reader, &updater))
+      race(check, object, offset, bytes, "updates", site, "may still read it", sites[i], threads[i],
+           cell->read);
+  }
 }
 
 /* Nobody of this launch (of shared memory: of this group) has written it. */
@@ -341,7 +386,7 @@ static void read_cells(kg_simt_check *check, const kg_simt_object *object, size_
                     cell->written < check->group_first) &&
              !(cell->written == epoch ? synced(check, cell->writer, cell->write_syncs)
                                       : released(check, cell->written)) &&
-             !glance(check, object, offset + done, bytes, cell, site))
+             !glances(check, object, offset + done, bytes, cell, site))
       race(check, object, offset + done, bytes, "reads", site, "may still write it",
            cell->write_site, cell->writer, cell->written);
     if (cell->read != epoch)
@@ -365,8 +410,7 @@ static void atomic_cells(kg_simt_check *check, const kg_simt_object *object, siz
   const uint16_t thread = (uint16_t)check->state->now->number;
   const uint16_t syncs = (uint16_t)((check->state->now->syncs & 0x7fffu) | KG_SIMT_BY_ATOMIC);
   const bool writes = how & KG_SIMT_WRITES, reads = !writes || (how & KG_SIMT_UPDATES);
-  const uint32_t since =
-      object->kind == KG_SIMT_SHARED ? check->group_first : check->launch_first;
+  const uint32_t since = object->kind == KG_SIMT_SHARED ? check->group_first : check->launch_first;
   const size_t grain = object->grain;
   kg_simt_cell *cell = &object->cells[offset >> object->shift];
   for (size_t done = 0; done < bytes; done += grain, cell++) {
@@ -376,8 +420,8 @@ static void atomic_cells(kg_simt_check *check, const kg_simt_object *object, siz
       race(check, object, offset + done, bytes, writes ? "updates" : "reads", site,
            "may still write it, not atomically", cell->write_site, cell->writer, cell->written);
     if (!writes) continue;
-    if (cell->read == epoch) settle(check, object, offset + done, cell, thread);
-    if (cell->read == epoch) read_meanwhile(check, object, offset + done, bytes, cell, site);
+    settle(check, object, offset + done, cell, epoch, thread);
+    if (cell->read == epoch) read_before_update(check, object, offset + done, bytes, cell, site);
     cell->written = epoch, cell->write_site = place, cell->writer = thread;
     cell->write_syncs = syncs;
   }

@@ -424,12 +424,11 @@ void kg_simt_found_difference(kg_simt_check *check, kg_simt_class class_,
   const bool native = class_ == KG_FOUND_LANES && *check->beyond;
   put(&text, " has the bits %0*" PRIx64 " %s, and %0*" PRIx64 " %s", digits,
       bits_of(d->before, bytes),
-      native ? "when a lane that asks one that is not there gets one value" : d->when_before, digits,
-      bits_of(d->now, bytes), d->when_now);
+      native ? "when a lane that asks one that is not there gets one value" : d->when_before,
+      digits, bits_of(d->now, bytes), d->when_now);
   put(&text, "; %" PRIu64 " of its %zu element%s differ%s", d->count, object->bytes / bytes,
       object->bytes == bytes ? "" : "s", d->count == 1 ? "s" : "");
-  if (native)
-    put(&text, "; the first such lane operation is at %s", check->beyond);
+  if (native) put(&text, "; the first such lane operation is at %s", check->beyond);
   add(check, &finding);
 }
 

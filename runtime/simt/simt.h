@@ -152,7 +152,8 @@ typedef struct kg_simt_context {
   double seconds; /* that a group may take; 0: no limit */
   int fault;      /* the signal that ended a lane; 0: none */
   const void *fault_address, *fault_site;
-  const char *beyond_what; /* the first lane operation of a native text whose value nobody brought */
+  const char
+      *beyond_what; /* the first lane operation of a native text whose value nobody brought */
   const void *beyond_site; /* NULL: none */
   const void *atomic_site; /* the last atomic access of the group */
   kg_error error;
@@ -302,10 +303,11 @@ typedef struct kg_simt_use { /* a buffer */
 } kg_simt_use;
 
 typedef struct kg_simt_native {
-  kg_simt_use *uses;      /* of the call's tensors; what the run does with them is noted there */
-  bool once;              /* it is not run again in other orders */
-  bool atomics;           /* there was an atomic access */
-  uint64_t order_differs; /* elements of an output that then depend on the order of lanes: this is no
+  kg_simt_use *uses; /* of the call's tensors; what the run does with them is noted there */
+  bool once;         /* it is not run again in other orders */
+  bool atomics;      /* there was an atomic access */
+  uint64_t
+      order_differs; /* elements of an output that then depend on the order of lanes: this is no
                           ** finding, as the sum of floats may */
 } kg_simt_native;
 

@@ -80,7 +80,9 @@ static void norm_rows(int rows, int d, const double *x, const double *w) {
 }
 static double *x_, *w_, *b_, *q_, *k_, *v_;
 
-static void rms_inputs(void) { x_ = made("x", f32, 900, "normal"), w_ = made("w", f32, 300, "normal"); }
+static void rms_inputs(void) {
+  x_ = made("x", f32, 900, "normal"), w_ = made("w", f32, 300, "normal");
+}
 static void rms_cuda(void) { norm_rows(3, 300, x_, w_), compare("y", out, 900, 1e-5); }
 static void rms_metal(void) { norm_rows(3, 300, x_, w_), compare("out", out, 900, 1e-5); }
 
@@ -134,7 +136,8 @@ static void gemv_inputs(void) {
     number_put(f16, blocks + b * 18, 0, 0.01 * (b % 7 - 3));
     for (int i = 0; i < 16; i++) blocks[b * 18 + 2 + i] = (unsigned char)(b * 31 + i * 57);
   }
-  const Npy npy = {.type = u8, .rank = 1, .shape = {sizeof blocks}, .count = sizeof blocks, .data = blocks};
+  const Npy npy = {
+      .type = u8, .rank = 1, .shape = {sizeof blocks}, .count = sizeof blocks, .data = blocks};
   assert_true(npy_write(path_of("wq"), &npy, &why));
   x_ = made("x", f32, 256, "normal");
 }
@@ -186,7 +189,9 @@ static void attention(void) {
   compare("out", out, 128, 1e-4);
 }
 
-static void matmul_inputs(void) { x_ = made("x", f32, 1024, "normal"), b_ = made("b", f32, 1024, "normal"); }
+static void matmul_inputs(void) {
+  x_ = made("x", f32, 1024, "normal"), b_ = made("b", f32, 1024, "normal");
+}
 static void matmul(void) {
   for (int i = 0; i < 1024; i++) {
     out[i] = 0;
@@ -195,7 +200,9 @@ static void matmul(void) {
   compare("c", out, 1024, 1e-4);
 }
 
-static void gate_inputs(void) { x_ = made("gate", f16, 300, "normal"), w_ = made("up", f16, 300, "normal"); }
+static void gate_inputs(void) {
+  x_ = made("gate", f16, 300, "normal"), w_ = made("up", f16, 300, "normal");
+}
 static void swiglu(void) {
   for (int i = 0; i < 300; i++) out[i] = x_[i] / (1 + exp(-x_[i])) * w_[i];
   compare("y", out, 300, 2e-3);
@@ -206,9 +213,12 @@ static void gelu(void) {
   compare("y", out, 300, 1e-3);
 }
 
-static void bf16_inputs(void) { x_ = made("xb", bf16, 300, "normal"), w_ = made("yb", bf16, 300, "normal"); }
+static void bf16_inputs(void) {
+  x_ = made("xb", bf16, 300, "normal"), w_ = made("yb", bf16, 300, "normal");
+}
 static void add_bf16(void) { /* every bit: the sum of two is exact in double, and rounded once */
-  for (int i = 0; i < 300; i++) out[i] = kg_f64_from_bf16(kg_bf16_from_f64((double)((float)x_[i] + (float)w_[i])));
+  for (int i = 0; i < 300; i++)
+    out[i] = kg_f64_from_bf16(kg_bf16_from_f64((double)((float)x_[i] + (float)w_[i])));
   compare("y", out, 300, 0);
 }
 
@@ -223,6 +233,20 @@ static void block_sum(void) {
   out[0] = 0;
   for (int i = 0; i < 900; i++) out[0] += x_[i];
   compare("total", out, 1, 1e-4);
+}
+
+static void largest(void) {
+  out[0] = -1e30;
+  for (int i = 0; i < 900; i++) out[0] = fmax(out[0], x_[i]);
+  compare("top", out, 1, 0);
+}
+
+static void ragged(void) {
+  for (int r = 0; r < 3; r++) {
+    out[r] = 0;
+    for (int i = 0; i < 8 + 8 * r; i++) out[r] += x_[r * 300 + i];
+  }
+  compare("y", out, 3, 1e-5);
 }
 
 static void transpose(void) {
@@ -259,12 +283,14 @@ static void sample(void) {
 
 static void gather_inputs(void) {
   static const double rows[] = {3, 0, 7, 2};
-  x_ = made("x", f32, 512, "normal"), w_ = made("w", f32, 8, "normal"), b_ = keep("pos", i32, 4, rows);
+  x_ = made("x", f32, 512, "normal"), w_ = made("w", f32, 8, "normal"),
+  b_ = keep("pos", i32, 4, rows);
 }
 static void gather(void) {
   for (int t = 0; t < 4; t++)
     for (int i = 0; i < 64; i++)
-      out[t * 64 + i] = w_[2 * t] * x_[(int)b_[t] * 64 + i] + w_[2 * t + 1] * x_[(int)b_[(t + 1) % 4] * 64 + i];
+      out[t * 64 + i] =
+          w_[2 * t] * x_[(int)b_[t] * 64 + i] + w_[2 * t + 1] * x_[(int)b_[(t + 1) % 4] * 64 + i];
   compare("out", out, 256, 1e-5);
 }
 
@@ -293,6 +319,9 @@ static const struct Kernel {
     {"add_bf16.hip", bf16_inputs, add_bf16},
     {"histogram.metal", bytes_inputs, histogram},
     {"block_sum.cu", rms_inputs, block_sum},
+    {"last_block.cu", rms_inputs, block_sum},
+    {"atomic_max.cu", rms_inputs, largest},
+    {"ragged.cu", rms_inputs, ragged},
     {"transpose.hip", matmul_inputs, transpose},
     {"quantize_rows.metal", rms_inputs, quantize},
     {"top_p.cu", sample_inputs, sample},
@@ -358,7 +387,8 @@ static bool names_a_line(const char *file, const char *text, const char *name) {
   for (const char *at = text; *at; at++) {
     if (strncmp(at, mark, strlen(mark)) == 0 && at != text && at[-1] != '\n') {
       const char *place = arena_printf(a, "%s:%d", file, line), *found = said;
-      while ((found = strstr(found, place)) != NULL && found[strlen(place)] >= '0' && found[strlen(place)] <= '9')
+      while ((found = strstr(found, place)) != NULL && found[strlen(place)] >= '0' &&
+             found[strlen(place)] <= '9')
         found++;
       if (found) return true;
     }
@@ -371,12 +401,14 @@ static void is_found(const struct Kernel *k, const char *text, const char *fault
   char name[64], class_[32];
   int used = 0;
   assert_int_equal(sscanf(fault, " %63s %31s%n", name, class_, &used), 2);
-  const char *arguments = arena_printf(a, "%s -D %s %s", line_of(text, "args:", 0), name, fault + used);
+  const char *arguments =
+      arena_printf(a, "%s -D %s %s", line_of(text, "args:", 0), name, fault + used);
   const int status = try(k->file, arguments, "");
   if (status != 1 || !strstr(said, class_) || !names_a_line(k->file, text, name)) {
     /* of the whole launch: no line; where an endless loop is stopped, chance says */
-    const bool places = strcmp(class_, "never") == 0 || strcmp(class_, "unset") == 0 ||
-                        (strcmp(class_, "endless") == 0 && strstr(said, arena_printf(a, "at %s:", k->file)));
+    const bool places =
+        strcmp(class_, "never") == 0 || strcmp(class_, "unset") == 0 ||
+        (strcmp(class_, "endless") == 0 && strstr(said, arena_printf(a, "at %s:", k->file)));
     if (status == 1 && strstr(said, class_) && places) return;
     fail_msg("%s: %s is not found: status %d\n%s", k->file, name, status, said);
   }
@@ -405,6 +437,112 @@ static void every_file_has_a_row(void **state) {
   closedir(entries);
 }
 
+/* ---- what is refused, and how ---------------------------------------------------------------- */
+
+static void put(const char *name, const char *text) {
+  FILE *f = fopen(arena_printf(a, "%s/%s", folder, name), "w");
+  assert_non_null(f);
+  fputs(text, f);
+  assert_int_equal(fclose(f), 0);
+}
+
+static int run_try(const char *arguments) {
+  const char *kgen = getenv("KGEN");
+  return run(arena_printf(a, "cd @ && %s try %s 2>&1",
+                          kgen ? kgen : arena_printf(a, "%s/.build/kgen", home), arguments));
+}
+
+static void says(const char *arguments, int status, const char *words) {
+  const int got = run_try(arguments);
+  if (got != status || !strstr(said, words))
+    fail_msg("kgen try %s: status %d, not %d with '%s':\n%s", arguments, got, status, words, said);
+}
+
+static void what_is_missing_is_a_sentence(void **state) {
+  (void)state;
+  put("one.cu", "#include <cuda_runtime.h>\n"
+                "struct P { int n; float s; };\n"
+                "__global__ void one(const float *x, float *y, int n) { if (threadIdx.x < n) "
+                "y[threadIdx.x] = x[threadIdx.x]; }\n"
+                "__global__ void two(float *y, P p) { y[0] = p.s; }\n"
+                "template <class T, int N> __global__ void three(T *y) { y[0] = T(N); }\n");
+  says("one.cu", 2, "several kernels; say which: --entry NAME, of one, two and three<...>");
+  says("one.cu -e on", 2, "it has no kernel on; did you mean one?");
+  says("one.cu -e three", 2, "three is a template; say of what: --entry 'three<float>'");
+  says("one.cu -e one", 2, "n (int) wants a value: n=...");
+  says("one.cu -e one n=4 z=3", 2, "z=3: one has no parameter z");
+  says("one.cu -e one n=four", 2, "n (int) is a number; not 'four'");
+  says("one.cu -e one n=4 x=nonsense", 2, "x is a buffer");
+  says("one.cu -e two", 2, "p (P) wants its members");
+  says("one.cu -e one n=4 -t 0", 2, "--threads is up to three whole numbers");
+  says("one.cu -e one n=4 -w 64", 2, "--wave is 32");
+  says("absent.cu", 2, "absent.cu: No such file or directory");
+  says("one.txt", 2, "whose text is it?");
+  put("x.npy", "no numbers");
+  says("one.cu -e one n=4 x=$(printf '\\100')x.npy", 2, "x.npy: it is no file of NumPy's");
+}
+
+static void an_unknown_word_is_told_with_its_line(void **state) {
+  (void)state;
+  put("odd.cu", "__global__ void odd(float *y) {\n  y[0] = 1;\n  y[1] = __frobnicate(2);\n}\n");
+  says("odd.cu", 1, "odd.cu:3: the SIMT device's CUDA has no word '__frobnicate'\n");
+  put("odd.metal", "#include <metal_stdlib>\nkernel void odd(device float *y) {\n  y[0] = "
+                   "metal::frobnicate(2);\n}\n");
+  says("odd.metal", 1, "odd.metal:3: ");
+  put("group.cu", "#include <cooperative_groups.h>\n__global__ void k(float *y) { y[0] = 1; }\n");
+  says("group.cu", 1, "group.cu:1: there is no 'cooperative_groups.h' here");
+  put("ptx.cu",
+      "__global__ void k(float *y) {\n  y[0] = 1;\n  asm volatile(\"bar.sync 0;\");\n}\n");
+  says("ptx.cu -t 1", 1, "asm at ptx.cu:3: the assembly of a GPU means nothing to the SIMT device");
+}
+
+static void a_size_that_nobody_says_is_a_guess(void **state) {
+  (void)state;
+  put("guard.cu", "__global__ void k(const float *x, float *y, int n) {\n"
+                  "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n#ifdef GUARD\n  if (i >= n) "
+                  "return;\n#endif\n"
+                  "  y[i] = x[i] + 1;\n}\n");
+  says("guard.cu -g 4 n=1000 -D GUARD", 0, "y  f32[1000]  written 1000 of 1000");
+  says("guard.cu -g 4 n=1000", 1,
+       "reads x[1000] at guard.cu:6, past the end of x, input 0, of 1000 elements");
+  assert_non_null(strstr(said, "that it has 1000 is a guess, as nobody says so: --size x=N"));
+  says("guard.cu -g 4 n=1000 --size x=1024 --size y=1024", 0, "written 1024 of 1024");
+  says("guard.cu -g 4 n=1000 -D GUARD y=none --size y=1001", 1, "never written: ");
+}
+
+static void a_host_s_part_is_left_out_and_printf_speaks_once(void **state) {
+  (void)state;
+  put("host.cu",
+      "#include <cstdio>\n#include <vector>\n"
+      "__global__ void k(float *y) { if (threadIdx.x == 0) printf(\"said %d\\n\", 7); "
+      "y[threadIdx.x] = 1; }\n"
+      "int main() { std::vector<float> v(4); float *d; cudaMalloc(&d, 4); k<<<1, 4>>>(d); }\n");
+  says("host.cu -t 4", 0, "said 7\n");
+  assert_null(strstr(strstr(said, "said 7") + 1, "said 7"));
+}
+
+static void an_unset_variable_has_its_line(void **state) {
+  (void)state;
+  put("unset.cu", "__global__ void k(float *y) {\n  float v;\n  if (threadIdx.x > 3) v = 1;\n  "
+                  "y[threadIdx.x] = v;\n}\n");
+  says("unset.cu -t 32", 1, "unset variable: ");
+  assert_non_null(strstr(said, "  unset.cu:"));
+}
+
+static void a_signal_ends_it_and_leaves_nothing(void **state) {
+  (void)state;
+  put("endless.cu", "__global__ void k(float *y) { while (y[0] == y[0]) y[1] += 1; }\n");
+  const char *kgen = getenv("KGEN");
+  assert_int_equal(
+      run(arena_printf(a,
+                       "cd @ && mkdir -p tmp && { TMPDIR=@/tmp %s try endless.cu --seconds 60 "
+                       ">said 2>&1 & } && sleep 1 && "
+                       "kill -TERM $! && { wait $! 2>said2; test $? = 143; } && ls -A tmp",
+                       kgen ? kgen : arena_printf(a, "%s/.build/kgen", home))),
+      0);
+  assert_string_equal(said, "");
+}
+
 /* ---- the folder ------------------------------------------------------------------------------ */
 
 static int begin(void **state) {
@@ -422,9 +560,20 @@ static int end(void **state) {
 }
 
 int main(void) {
-  struct CMUnitTest tests[KERNELS + 1];
+  static const struct CMUnitTest others[] = {
+      cmocka_unit_test(every_file_has_a_row),
+      cmocka_unit_test(what_is_missing_is_a_sentence),
+      cmocka_unit_test(an_unknown_word_is_told_with_its_line),
+      cmocka_unit_test(a_size_that_nobody_says_is_a_guess),
+      cmocka_unit_test(a_host_s_part_is_left_out_and_printf_speaks_once),
+      cmocka_unit_test(an_unset_variable_has_its_line),
+      cmocka_unit_test(a_signal_ends_it_and_leaves_nothing),
+  };
+  enum { OTHERS = sizeof others / sizeof *others };
+  struct CMUnitTest tests[KERNELS + OTHERS];
   for (int i = 0; i < KERNELS; i++)
-    tests[i] = (struct CMUnitTest){kernels[i].file, kernel, NULL, NULL, (void *)(uintptr_t)&kernels[i]};
-  tests[KERNELS] = (struct CMUnitTest)cmocka_unit_test(every_file_has_a_row);
+    tests[i] =
+        (struct CMUnitTest){kernels[i].file, kernel, NULL, NULL, (void *)(uintptr_t)&kernels[i]};
+  for (int i = 0; i < OTHERS; i++) tests[KERNELS + i] = others[i];
   return cmocka_run_group_tests(tests, begin, end);
 }
