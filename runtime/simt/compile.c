@@ -159,11 +159,9 @@ static const char *const checked_options[] = {
 
 /* Of its twin: the same text once more, unwatched, with zeros where the other one has a pattern in
 ** a variable that nobody has set, and a trap at an access outside a variable. */
+#define TWIN "-O1", "-ftrivial-auto-var-init=zero", "-Xclang", "-fsanitize=local-bounds"
 static const char *const twin_options[] = {
-    "-O1",
-    "-ftrivial-auto-var-init=zero",
-    "-Xclang",
-    "-fsanitize=local-bounds",
+    TWIN,
     /* and with counts of what its conditions come to (coverage.c), which no loop keeps for itself
     ** while other lanes run */
     "-Xclang",
@@ -177,12 +175,7 @@ static const char *const twin_options[] = {
 };
 
 /* Of a native text's twin, which counts nothing. */
-static const char *const native_twin_options[] = {
-    "-O1",
-    "-ftrivial-auto-var-init=zero",
-    "-Xclang",
-    "-fsanitize=local-bounds",
-};
+static const char *const native_twin_options[] = {TWIN};
 
 /* Of a native text besides: 16-bit floats round at each operation, as they do on GPUs, its atomic
 ** accesses tell of themselves (native.h), and the watched one of values that are not aligned. */

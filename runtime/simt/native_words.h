@@ -22,10 +22,10 @@
 #define __grid_constant__
 #define __cluster_dims__(...)
 
-#define threadIdx kg_simt_xyz_of(kg_simt_now()->place)
-#define blockIdx kg_simt_xyz_of(kg_simt_now_group()->place)
-#define blockDim kg_simt_xyz_of(kg_simt_now_group()->threads)
-#define gridDim kg_simt_xyz_of(kg_simt_now_group()->groups)
+#define threadIdx kg_native_uint3(kg_simt_xyz_of(kg_simt_now()->place))
+#define blockIdx kg_native_uint3(kg_simt_xyz_of(kg_simt_now_group()->place))
+#define blockDim dim3(kg_simt_xyz_of(kg_simt_now_group()->threads))
+#define gridDim dim3(kg_simt_xyz_of(kg_simt_now_group()->groups))
 #define warpSize KG_SIMT_WAVE
 
 #define __syncthreads() kg_native_barrier("__syncthreads")
@@ -167,6 +167,8 @@ struct dim3 {
   unsigned x, y, z;
   KG_SIMT_METHOD dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
   KG_SIMT_METHOD dim3(const kg_simt_xyz &v) : x(v.x), y(v.y), z(v.z) {}
+  KG_SIMT_METHOD dim3(const uint3 &v) : x(v.x), y(v.y), z(v.z) {}
+  KG_SIMT_METHOD operator uint3() const { return uint3{x, y, z}; }
 };
 KG_SIMT_IN uint3 kg_native_uint3(const kg_simt_xyz &v) { return uint3{v.x, v.y, v.z}; }
 
