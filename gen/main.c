@@ -18,6 +18,8 @@ static const Entry entries[] = {
      cmd_verify},
     {"run", "KERNEL [NAME=VALUE...]",
      "launch once on made-up data, compare with the reference, time", cmd_run},
+    {"try", "FILE [NAME=VALUE...]", "run a kernel that somebody else wrote, alone and watched",
+     cmd_try},
     {"explain", "FILE:LINE", "generated line to body line, specification and siblings; and back",
      cmd_explain},
     {"key", "KERNEL [NAME=VALUE...]", "an instance's name and every field of its identity",
@@ -67,9 +69,15 @@ static int finished(int status) {
 int main(int argc, char **argv) {
   library_program(argc > 0 ? argv[0] : NULL);
   const char *word = argc > 1 ? argv[1] : "";
-  if (argc > 1 &&
-      (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0))
+  if (argc > 1 && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+                   (strcmp(word, "help") == 0 && argc != 3)))
     return finished(help());
+  if (argc == 3 && strcmp(word, "help") == 0) { /* of one command */
+    for (int i = 1; i < ENTRIES; i++)
+      if (strcmp(entries[i].name, argv[2]) == 0)
+        return finished(entries[i].run(2, (char *[]){argv[2], "--help", NULL}));
+    return unknown(argv[2]);
+  }
   if (word[0] == '-' || word[0] == 0) {
     if (argc > 1 && word[0] == 0) return unknown(word);
     return finished(cmd_generate(argc, argv));

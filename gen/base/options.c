@@ -41,6 +41,11 @@ static int row_count(const Command *c) {
   return n;
 }
 
+static void give(Options *o, int row, const char *value) {
+  o->values[row] = value;
+  if (o->given_count < MAX_GIVEN) o->given[o->given_count++] = (OptionGiven){row, value};
+}
+
 static int unknown_option(const Command *c, const char *name, size_t len) {
   const char *names[MAX_OPTIONS + 1];
   char word[64];
@@ -66,14 +71,14 @@ static int parse_long(const Command *c, int left, char **argv, Options *o, int *
         *status = usage_error(c, "option '--%s' takes no value", r->name);
         return 0;
       }
-      o->values[i] = "";
+      give(o, i, "");
       return 1;
     }
     if (!value && left < 2) {
       *status = usage_error(c, "option '--%s' needs a value: --%s %s", r->name, r->name, r->value);
       return 0;
     }
-    o->values[i] = value ? value : argv[1];
+    give(o, i, value ? value : argv[1]);
     return value ? 1 : 2;
   }
   *status = unknown_option(c, word, len);
@@ -95,18 +100,18 @@ static int parse_short(const Command *c, int left, char **argv, Options *o, int 
       return 0;
     }
     if (!c->rows[i].value) {
-      o->values[i] = "";
+      give(o, i, "");
       continue;
     }
     if (p[1]) {
-      o->values[i] = p + 1;
+      give(o, i, p + 1);
       return 1;
     }
     if (left < 2) {
       *status = usage_error(c, "option '-%c' needs a value: -%c %s", *p, *p, c->rows[i].value);
       return 0;
     }
-    o->values[i] = argv[1];
+    give(o, i, argv[1]);
     return 2;
   }
   return 1;

@@ -25,10 +25,18 @@ typedef struct Command {
   int operands_min, operands_max; /* max -1: any number */
 } Command;
 
-enum { MAX_OPTIONS = 24 };
+enum { MAX_OPTIONS = 24, MAX_GIVEN = 128 };
+
+typedef struct OptionGiven {
+  int row;
+  const char *value;
+} OptionGiven;
 
 typedef struct Options {
   const char *values[MAX_OPTIONS]; /* by row: the last one given, "" for a flag; NULL: not given */
+  OptionGiven given[MAX_GIVEN]; /* in their order, for rows that may be given more than once; those
+                                   ** past the last are not there */
+  int given_count;
   int operand_count;
   char **operands;
 } Options;

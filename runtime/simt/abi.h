@@ -25,6 +25,7 @@ struct kg_simt_lane {
   unsigned index;    /* in the wave */
   unsigned number;   /* in the group */
   unsigned place[3]; /* the same as x, y, z */
+  unsigned syncs;    /* of a native text: the last meeting that ordered its memory (native.h) */
 };
 
 /* Lanes meet at a lane operation or a barrier.  Each arrival stores its value and gives way to
@@ -44,6 +45,15 @@ struct kg_simt_wave {
   kg_simt_lane *resume;          /* who goes on when this wave's turn comes */
   kg_simt_wave *next, *previous; /* the waves with live lanes: a ring in running order */
   unsigned long long value[2][KG_SIMT_LANES];
+  /* of a text that somebody else wrote (native.h), whose lanes may part: */
+  unsigned long long waiting, released; /* lanes at a meeting; of these, whose meeting took place */
+  unsigned long long at_barrier;        /* of those that wait, whose meeting is a barrier */
+  unsigned idle;                        /* turns since a lane last did anything */
+  unsigned meetings;
+  unsigned long long named[KG_SIMT_LANES]; /* whom a lane waits for; 0: whoever comes */
+  const void *sites[KG_SIMT_LANES];
+  const char *whats[KG_SIMT_LANES];
+  unsigned met[KG_SIMT_LANES]; /* the number of a lane's last meeting */
 };
 
 struct kg_simt_group {
@@ -104,10 +114,19 @@ typedef struct kg_simt_host {
   /* A checked text only: the running lane is about to do this.  It returns unless that must not
   ** happen. */
   void (*open)(kg_simt_group *group, const kg_simt_operation *operation, const void *site);
+  /* A native text only: no lane of the running one's wave can go on.  It does not return. */
+  void (*stuck)(kg_simt_group *group);
+  /* Likewise: the running lane gets a value that nobody brought (core.h's kg_simt_beyond).  It
+  ** returns. */
+  void (*beyond)(kg_simt_group *group, const char *what, const void *site);
+  /* Likewise: a fence of the device's memory.  It returns. */
+  void (*fence)(kg_simt_group *group);
 } kg_simt_host;
 
 #define KG_SIMT_WRITES 1u
 #define KG_SIMT_ALIGNED 2u /* the instruction needs an address that is a multiple of the bytes */
+#define KG_SIMT_ATOMIC 4u
+#define KG_SIMT_UPDATES 8u /* atomic, and what was there counts */
 
 typedef struct kg_simt_state {
   kg_simt_lane *now;

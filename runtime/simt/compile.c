@@ -32,6 +32,27 @@ static const kg_simt_shim shims[] = {
 };
 enum { SHIMS = sizeof shims / sizeof *shims, PARTS = sizeof shims->parts / sizeof *shims->parts };
 
+/* Of native texts. */
+static const struct {
+  const char *backend, *parts[8]; /* NULL ends them */
+} native_shims[] = {
+    {"hip",
+     {kg_embedded_abi_h, kg_embedded_core_h, kg_embedded_checked_h, kg_embedded_native_h,
+      kg_embedded_native_words_h, kg_embedded_native_hip_h}},
+    {"cuda",
+     {kg_embedded_abi_h, kg_embedded_core_h, kg_embedded_checked_h, kg_embedded_native_h,
+      kg_embedded_native_words_h, kg_embedded_native_cuda_h}},
+    {"metal",
+     {kg_embedded_abi_h, kg_embedded_core_h, kg_embedded_checked_h, kg_embedded_native_h,
+      kg_embedded_native_vectors_h, kg_embedded_native_metal_h}},
+};
+
+const char *const *kg_simt_native_shim(const char *backend) {
+  for (size_t i = 0; i < sizeof native_shims / sizeof *native_shims; i++)
+    if (strcmp(native_shims[i].backend, backend) == 0) return native_shims[i].parts;
+  return NULL;
+}
+
 const kg_simt_shim *kg_simt_shim_of(const char *backend) {
   for (int i = 0; i < SHIMS; i++)
     if (strcmp(shims[i].backend, backend) == 0) return &shims[i];
@@ -138,11 +159,9 @@ static const char *const checked_options[] = {
 
 /* Of its twin: the same text once more, unwatched, with zeros where the other one has a pattern in
 ** a variable that nobody has set, and a trap at an access outside a variable. */
+#define TWIN "-O1", "-ftrivial-auto-var-init=zero", "-Xclang", "-fsanitize=local-bounds"
 static const char *const twin_options[] = {
-    "-O1",
-    "-ftrivial-auto-var-init=zero",
-    "-Xclang",
-    "-fsanitize=local-bounds",
+    TWIN,
     /* and with counts of what its conditions come to (coverage.c), which no loop keeps for itself
     ** while other lanes run */
     "-Xclang",
@@ -155,16 +174,33 @@ static const char *const twin_options[] = {
     "-do-counter-promotion=false",
 };
 
+/* Of a native text's twin, which counts nothing. */
+static const char *const native_twin_options[] = {TWIN};
+
+/* Of a native text besides: 16-bit floats round at each operation, as they do on GPUs, its atomic
+** accesses tell of themselves (native.h), and the watched one of values that are not aligned. */
+#define NATIVE_OPTIONS                                                                             \
+  "-Xclang", "-ffloat16-excess-precision=none", "-Xclang", "-fbfloat16-excess-precision=none",     \
+      "-mllvm", "-tsan-instrument-atomics=0", "-ftemplate-backtrace-limit=0"
+static const char *const native_options[] = {NATIVE_OPTIONS, "-Xclang", "-fsanitize=alignment",
+                                             "-Xclang", "-fsanitize-recover=alignment"};
+static const char *const native_twin_more[] = {NATIVE_OPTIONS};
+
 /* A way to compile a text. */
 typedef struct Build {
   const char *const *options;
   size_t count;
   bool checked; /* with checked.h before it */
+  const char *const *more;
+  size_t more_count;
 } Build;
-#define BUILD(of, checked) {of, sizeof of / sizeof *of, checked}
+#define BUILD(of, checked) {of, sizeof of / sizeof *of, checked, NULL, 0}
+#define NATIVE(of, more) {of, sizeof of / sizeof *of, false, more, sizeof more / sizeof *more}
 static const Build plain_build = BUILD(plain_options, false),
                    checked_build = BUILD(checked_options, true),
-                   twin_build = BUILD(twin_options, false);
+                   twin_build = BUILD(twin_options, false),
+                   native_build = NATIVE(checked_options, native_options),
+                   native_twin_build = NATIVE(native_twin_options, native_twin_more);
 
 static const char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/",
                                           "TMPDIR=.", NULL};
@@ -440,10 +476,11 @@ static kg_status refuse(const kg_simt_compiler *compiler, const char *backend,
 
 static kg_status run_clang(const kg_simt_compiler *compiler, const char *backend,
                            const Build *build, const kg_source *source, const Folder *folder,
-                           kg_blob *blob, kg_error *error) {
+                           kg_blob *blob, char **log, kg_error *error) {
   static const char *const tail[] = {"-I.", "text.cpp", "-o", "text.so", "-lm", NULL};
   enum { TAIL = sizeof tail / sizeof *tail };
-  const size_t most = 3 + OPTIONS + build->count + definitions(source->options) + TAIL;
+  const size_t most =
+      3 + OPTIONS + build->count + build->more_count + definitions(source->options) + TAIL;
   const char **words = calloc(most, sizeof *words);
   if (!words)
     return kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory for its compiler's options",
@@ -453,6 +490,7 @@ static kg_status run_clang(const kg_simt_compiler *compiler, const char *backend
   words[count++] = compiler->path;
   for (int i = 0; i < OPTIONS; i++) words[count++] = options[i];
   for (size_t i = 0; i < build->count; i++) words[count++] = build->options[i];
+  for (size_t i = 0; i < build->more_count; i++) words[count++] = build->more[i];
   snprintf(march, sizeof march, "-march=%s", compiler->processor);
   words[count++] = march;
   if (compiler->target) words[count++] = compiler->target;
@@ -468,6 +506,7 @@ static kg_status run_clang(const kg_simt_compiler *compiler, const char *backend
   else if (!blob->bytes)
     status = kg_fail(error, errno == ENOMEM ? KG_OUT_OF_MEMORY : KG_DEVICE_FAILED, "%s: %s",
                      folder->object, strerror(errno));
+  if (!fine && log && of.ending == KG_CHILD_EXITED) *log = of.err, of.err = NULL;
   kg_child_outcome_free(&of);
   return status;
 }
@@ -487,7 +526,8 @@ static kg_status build(const Work *work, const Build *how, kg_blob *blob, kg_err
   if (!write_text(&work->folder, work->shim, work->wave, how->checked, work->source, work->text,
                   work->call))
     return kg_fail(error, KG_DEVICE_FAILED, "%s: %s", work->folder.text, strerror(errno));
-  return run_clang(work->compiler, work->backend, how, work->source, &work->folder, blob, error);
+  return run_clang(work->compiler, work->backend, how, work->source, &work->folder, blob, NULL,
+                   error);
 }
 
 /* What a checked blob ends with: behind both objects, and the text with its zero. */
@@ -497,26 +537,31 @@ typedef struct Trailer {
 } Trailer;
 static const char twin_mark[8] = {'k', 'g', ' ', 't', 'w', 'i', 'n', 's'};
 
+/* Both objects and their text as one blob.  False: no memory. */
+static bool join_twins(const kg_blob *first, const kg_blob *second, const char *words,
+                       unsigned line, kg_blob *blob) {
+  Trailer trailer = {first->size, second->size, line, {0}};
+  memcpy(trailer.mark, twin_mark, sizeof twin_mark);
+  const size_t objects = first->size + second->size, text = strlen(words) + 1,
+               size = objects + text + sizeof trailer;
+  unsigned char *bytes = malloc(size);
+  if (!bytes) return false;
+  memcpy(bytes, first->bytes, first->size);
+  memcpy(bytes + first->size, second->bytes, second->size);
+  memcpy(bytes + objects, words, text);
+  memcpy(bytes + objects + text, &trailer, sizeof trailer);
+  *blob = (kg_blob){.bytes = bytes, .size = size};
+  return true;
+}
+
 /* A checked text's object, and its twin behind it. */
 static kg_status build_twins(const Work *work, kg_blob *blob, kg_error *error) {
   kg_blob first = {0}, second = {0};
   kg_status status = build(work, &checked_build, &first, error);
   if (status == KG_OK) status = build(work, &twin_build, &second, error);
-  Trailer trailer = {first.size, second.size, first_line(work->shim), {0}};
-  memcpy(trailer.mark, twin_mark, sizeof twin_mark);
-  const size_t objects = first.size + second.size, text = strlen(work->text) + 1,
-               size = objects + text + sizeof trailer;
-  unsigned char *bytes = status == KG_OK ? malloc(size) : NULL;
-  if (status == KG_OK && !bytes)
+  if (status == KG_OK && !join_twins(&first, &second, work->text, first_line(work->shim), blob))
     status = kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory for its object",
                      work->source->kernel);
-  if (bytes) {
-    memcpy(bytes, first.bytes, first.size);
-    memcpy(bytes + first.size, second.bytes, second.size);
-    memcpy(bytes + objects, work->text, text);
-    memcpy(bytes + objects + text, &trailer, sizeof trailer);
-    *blob = (kg_blob){.bytes = bytes, .size = size};
-  }
   free(first.bytes);
   free(second.bytes);
   return status;
@@ -561,5 +606,36 @@ kg_status kg_simt_compile(const kg_simt_compiler *compiler, const char *backend,
       checked ? build_twins(&work, blob, error) : build(&work, &plain_build, blob, error);
   folder_free(&work.folder);
   free(text), free(call);
+  return status;
+}
+
+static bool write_whole(const char *path, const char *text) {
+  FILE *out = fopen(path, "we");
+  if (!out) return false;
+  fputs(text, out);
+  const bool good = !ferror(out);
+  return fclose(out) == 0 && good;
+}
+
+kg_status kg_simt_native_compile(const kg_simt_compiler *compiler, const kg_source *source,
+                                 kg_blob *blob, char **log, kg_error *error) {
+  kg_blob first = {0}, second = {0};
+  Folder folder;
+  *log = NULL;
+  if (!folder_new(&folder))
+    return kg_fail(error, KG_DEVICE_FAILED, "no temporary folder can be made: %s", strerror(errno));
+  kg_status status = KG_OK;
+  if (!write_whole(folder.text, source->text))
+    status = kg_fail(error, KG_DEVICE_FAILED, "%s: %s", folder.text, strerror(errno));
+  if (status == KG_OK)
+    status = run_clang(compiler, "", &native_build, source, &folder, &first, log, error);
+  if (status == KG_OK)
+    status = run_clang(compiler, "", &native_twin_build, source, &folder, &second, log, error);
+  if (status == KG_OK && !join_twins(&first, &second, "", 1, blob))
+    status =
+        kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory for its object", source->kernel);
+  folder_free(&folder);
+  free(first.bytes);
+  free(second.bytes);
   return status;
 }

@@ -76,6 +76,7 @@ static void set_up(kg_simt_context *context) {
       if (context->lane_order[i] >= size) continue;
       kg_simt_lane *lane = &lanes[context->lane_order[i]];
       lane->sp = NULL;
+      lane->syncs = 0;
       lane->previous = previous;
       if (previous)
         previous->next = lane;
@@ -86,6 +87,7 @@ static void set_up(kg_simt_context *context) {
     previous->next = start, start->previous = previous;
     wave->arrived = 0, wave->turn = 0, wave->live = size, wave->resume = start;
     wave->lanes = size == 64 ? ~0ull : (1ull << size) - 1;
+    wave->waiting = wave->released = wave->at_barrier = 0, wave->idle = wave->meetings = 0;
     wave->next = &context->waves[context->wave_order[(w + 1) % count]];
     wave->previous = &context->waves[context->wave_order[(w + count - 1) % count]];
   }
@@ -244,5 +246,25 @@ static void misuse(kg_simt_group *group, const char *what, const void *site, con
   kg_simt_abandon((kg_simt_context *)group);
 }
 
-const kg_simt_host kg_simt_host_functions = {
-    begin, apart, absent, returned, misuse, kg_simt_check_access, kg_simt_check_open};
+static void stuck(kg_simt_group *group) {
+  ((kg_simt_context *)group)->in_lane = 0;
+  kg_simt_report_stuck((kg_simt_context *)group);
+  kg_simt_abandon((kg_simt_context *)group);
+}
+
+static void beyond(kg_simt_group *group, const char *what, const void *site) {
+  kg_simt_context *context = (kg_simt_context *)group;
+  if (context->beyond_site) return;
+  context->beyond_what = what, context->beyond_site = site;
+}
+
+const kg_simt_host kg_simt_host_functions = {begin,
+                                             apart,
+                                             absent,
+                                             returned,
+                                             misuse,
+                                             kg_simt_check_access,
+                                             kg_simt_check_open,
+                                             stuck,
+                                             beyond,
+                                             kg_simt_check_fence};

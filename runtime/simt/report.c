@@ -62,9 +62,21 @@ static unsigned first_of(const unsigned char *set) {
   return i;
 }
 
-/* The threads of a wave that wait at its meeting: those before the running one in the ring. */
-static void waiting_of_wave(const kg_simt_wave *wave, const kg_simt_lane *lane,
-                            unsigned char *set) {
+static void set_of_lanes(const kg_simt_context *context, const kg_simt_wave *wave,
+                         unsigned long long lanes, unsigned char *set) {
+  for (unsigned i = 0; i < context->threads; i++)
+    if (context->lanes[i].wave == wave)
+      set[i] = (unsigned char)(lanes >> context->lanes[i].index & 1);
+}
+
+/* The threads of a wave that wait at its meeting: those before the running one in the ring, or in
+** a native text those that say so. */
+static void waiting_of_wave(const kg_simt_context *context, const kg_simt_wave *wave,
+                            const kg_simt_lane *lane, unsigned char *set) {
+  if (wave->waiting) {
+    set_of_lanes(context, wave, wave->waiting, set);
+    return;
+  }
   for (unsigned i = 0; i < wave->arrived; i++) {
     lane = lane->previous;
     set[lane->number] = 1;
@@ -95,7 +107,7 @@ void kg_simt_report_apart(kg_simt_context *context, const char *what, const void
   const bool in_wave = lane->wave->arrived > 0;
   put_head(&text, context);
   if (in_wave)
-    waiting_of_wave(lane->wave, lane, set);
+    waiting_of_wave(context, lane->wave, lane, set);
   else
     waiting_of_group(context, set);
   put_threads(&text, set, context->threads);
@@ -158,7 +170,7 @@ void kg_simt_report_leaving(kg_simt_context *context) {
   const kg_simt_lane *lane = running(context);
   const kg_simt_wave *wave = lane->wave;
   const bool in_wave = wave->arrived > 0 && wave->barrier;
-  if (in_wave) waiting_of_wave(wave, lane, set);
+  if (in_wave) waiting_of_wave(context, wave, lane, set);
   waiting_of_group(context, set);
   put_head(&text, context);
   put(&text, "thread %u returns while ", lane->number);
@@ -171,6 +183,54 @@ void kg_simt_report_leaving(kg_simt_context *context) {
   put(&text, "; every thread of the group must come to a barrier");
   trouble(context, KG_FOUND_BARRIER, 2, lane->number, NULL, first_of(set),
           in_wave ? wave->site : context->group.site);
+  finish(context, words);
+}
+
+/* The lanes of a wave that wait at the same place as this one. */
+static unsigned long long beside(const kg_simt_wave *wave, unsigned lane) {
+  unsigned long long set = 0;
+  for (unsigned i = 0; i < KG_SIMT_LANES; i++)
+    if (wave->waiting >> i & 1 && wave->sites[i] == wave->sites[lane]) set |= 1ull << i;
+  return set;
+}
+
+static unsigned lowest(unsigned long long set) {
+  unsigned i = 0;
+  while (i + 1 < KG_SIMT_LANES && !(set >> i & 1)) i++;
+  return i;
+}
+
+static void put_waiting(Text *text, kg_simt_context *context, const kg_simt_wave *wave,
+                        unsigned long long lanes, const char *verb) {
+  unsigned char set[KG_SIMT_THREADS] = {0};
+  const unsigned lane = lowest(lanes);
+  set_of_lanes(context, wave, lanes, set);
+  put_threads(text, set, context->threads);
+  put(text, " %s%s ", verb, lanes & (lanes - 1) ? "" : "s");
+  put_place(text, context, wave->whats[lane], wave->sites[lane]);
+}
+
+/* A lane operation goes before a barrier: its mask is what cannot come true. */
+void kg_simt_report_stuck(kg_simt_context *context) {
+  char words[sizeof context->error.message];
+  Text text = {words, sizeof words};
+  const kg_simt_wave *wave = running(context)->wave;
+  const unsigned long long operations = wave->waiting & ~wave->at_barrier;
+  const unsigned lane = lowest(operations ? operations : wave->waiting);
+  const unsigned long long here = beside(wave, lane), others = wave->waiting & ~here;
+  const unsigned other = lowest(others ? others : here), first = wave->number * context->width;
+  put_head(&text, context);
+  put_waiting(&text, context, wave, here, "wait");
+  if (operations && wave->named[lane]) put(&text, " with the mask 0x%llx", wave->named[lane]);
+  put(&text, ", but ");
+  if (others)
+    put_waiting(&text, context, wave, beside(wave, other), "wait");
+  else
+    put(&text, "they name other lanes");
+  put(&text, operations ? "; every lane that a mask names must come to the same operation"
+                        : "; every thread of the group must come to the same one");
+  trouble(context, operations ? KG_FOUND_LANES : KG_FOUND_BARRIER, 2, first + lane,
+          wave->sites[lane], first + other, wave->sites[other]);
   finish(context, words);
 }
 
@@ -202,12 +262,25 @@ static const char *fault_words(int fault) {
   }
 }
 
+/* It was stopped where no line of the text is. */
+static bool in_shim(kg_simt_context *context) {
+  kg_simt_frame frame;
+  return kg_simt_frames_at(context, context->fault_site, &frame, 1) == 0 ||
+         strncmp(frame.path, "kg_simt", strlen("kg_simt")) == 0;
+}
+
 void kg_simt_report_fault(kg_simt_context *context) {
   char words[sizeof context->error.message], near[256], where[512];
   Text text = {words, sizeof words};
+  const kg_simt_lane *lane = running(context);
+  if (context->fault == KG_SIMT_TIME && in_shim(context)) { /* a native text: what it waits for */
+    const void *meeting = lane->wave->meetings > 0 ? lane->wave->sites[lane->index] : NULL;
+    const void *site = context->atomic_site ? context->atomic_site : meeting;
+    if (site) context->fault_site = (const char *)site - 1;
+  }
   kg_simt_where(context, context->fault_site, where, sizeof where);
   put_head(&text, context);
-  put(&text, "thread %u ", running(context)->number);
+  put(&text, "thread %u ", lane->number);
   /* a twin's only traps are those that the watched text did not come to */
   const bool outside = context->fault == SIGILL && context->function->is_twin;
   const kg_simt_class class_ = context->fault == KG_SIMT_TIME ? KG_FOUND_ENDLESS

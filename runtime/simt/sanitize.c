@@ -14,6 +14,7 @@ static void check_free(kg_simt_check *check) {
   free(check->objects);
   free(check->group_epochs);
   free(check->group_numbers);
+  free(check->group_releases);
   free(check->findings);
   free(check->kept);
   free(check);
@@ -122,19 +123,32 @@ static size_t tensor_bytes(const kg_tensor *tensor) {
   return count;
 }
 
+static _Thread_local kg_simt_native *native; /* see kg_simt_native_note */
+
+void kg_simt_native_note(kg_simt_native *of) { native = of; }
+
+static kg_simt_kind kind_of(const kg_arg *arg, const kg_simt_use *use) {
+  if (!arg->output) return KG_SIMT_INPUT;
+  return use && use->begins ? KG_SIMT_BOTH : KG_SIMT_OUTPUT;
+}
+
 static bool add_tensors(kg_simt_check *check, const kg_call *call) {
   const kg_kernel *kernel = call->kernel;
   for (int i = 0; i < kernel->arg_count; i++) {
     const kg_tensor *tensor = &call->tensors[i];
-    kg_simt_object *object =
-        add_object(check, kernel->args[i].output ? KG_SIMT_OUTPUT : KG_SIMT_INPUT, tensor->data,
-                   tensor_bytes(tensor), kernel->args[i].name);
+    kg_simt_use *use = native ? &native->uses[i] : NULL;
+    kg_simt_object *object = add_object(check, kind_of(&kernel->args[i], use), tensor->data,
+                                        tensor_bytes(tensor), kernel->args[i].name);
     if (!object) return false;
-    object->tensor = tensor, object->argument = i;
+    object->tensor = tensor, object->argument = i, object->use = use;
     object->grain = KG_SIMT_GRAIN;
     if (kernel->args[i].output && !kg_simt_check_cells(check, object)) return false;
   }
   return true;
+}
+
+static bool is_written(const kg_simt_object *object) {
+  return object->kind == KG_SIMT_OUTPUT || object->kind == KG_SIMT_BOTH;
 }
 
 static bool add_allocation(void *data, const void *start, size_t bytes) {
@@ -188,10 +202,15 @@ static bool begin_group(kg_simt_check *check, uint64_t number) {
     if (epochs) check->group_epochs = epochs;
     uint64_t *numbers = realloc(check->group_numbers, room * sizeof *numbers);
     if (numbers) check->group_numbers = numbers;
-    if (!epochs || !numbers) return false;
+    uint32_t *releases = realloc(check->group_releases, room * sizeof *releases);
+    if (releases) check->group_releases = releases;
+    if (!epochs || !numbers || !releases) return false;
     check->groups_room = room;
   }
   check->group_epochs[check->groups_run] = check->group_first;
+  check->group_releases[check->groups_run] = 0;
+  check->fenced = check->acquired = false;
+  check->context->atomic_site = NULL;
   check->group_numbers[check->groups_run++] = number;
   return true;
 }
@@ -211,6 +230,8 @@ static bool run(kg_simt_check *check, kg_simt_job *job, kg_simt_order order, boo
   check->launch_first = check->group_first + 1;
   check->group_first = check->launch_first;
   check->doubt.object = NULL;
+  check->glance_count = 0;
+  check->last_glance.object = NULL;
   for (uint64_t i = 0; i < job->groups && stopped_count < STOPPED_MOST; i++) {
     const uint64_t g = order == KG_SIMT_FORWARD ? i : job->groups - 1 - i, row = g / groups[0];
     const uint32_t place[3] = {(uint32_t)(g % groups[0]), (uint32_t)(row % groups[1]),
@@ -233,6 +254,7 @@ static bool run(kg_simt_check *check, kg_simt_job *job, kg_simt_order order, boo
     kg_simt_check_doubt(check);
     check->group_first += context->group.phase + 1;
   }
+  kg_simt_check_glances(check);
   *stopped = stopped_count > 0;
   return true;
 }
@@ -263,18 +285,39 @@ static void look_for_unwritten(kg_simt_check *check) {
   }
 }
 
+/* How much of each buffer a native text's first run has written, and where it first got a value
+** that nobody brought. */
+static void note_uses(kg_simt_check *check) {
+  native->atomics = check->atomics;
+  for (size_t i = 0; i < check->object_count; i++) {
+    const kg_simt_object *object = &check->objects[i];
+    if (!object->use || !is_written(object)) continue;
+    const size_t unit = object->use->unit;
+    size_t counted = 0;
+    for (size_t at = 0; at < object->bytes; at += object->grain) {
+      if (object->cells[at / object->grain].written < check->launch_first) continue;
+      const size_t after = at + object->grain < object->bytes ? at + object->grain : object->bytes;
+      if (at / unit > counted) counted = at / unit;
+      for (; counted * unit < after; counted++) object->use->written++;
+    }
+  }
+  if (check->context->beyond_site)
+    kg_simt_where(check->context, (const char *)check->context->beyond_site - 1, check->beyond,
+                  sizeof check->beyond);
+}
+
 /* The outputs' bytes, one behind another. */
 static size_t output_bytes(const kg_simt_check *check) {
   size_t bytes = 0;
   for (size_t i = 0; i < check->object_count; i++)
-    if (check->objects[i].kind == KG_SIMT_OUTPUT) bytes += check->objects[i].bytes;
+    if (is_written(&check->objects[i])) bytes += check->objects[i].bytes;
   return bytes;
 }
 
 static void copy_outputs(const kg_simt_check *check, unsigned char *kept, bool save) {
   for (size_t i = 0; i < check->object_count; i++) {
     const kg_simt_object *object = &check->objects[i];
-    if (object->kind != KG_SIMT_OUTPUT) continue;
+    if (!is_written(object)) continue;
     if (save)
       memcpy(kept, (const void *)object->start, object->bytes);
     else
@@ -305,7 +348,7 @@ static const kg_simt_object *first_difference(const kg_simt_check *check, const 
                                               kg_simt_difference *found) {
   for (size_t i = 0; i < check->object_count; i++) {
     const kg_simt_object *object = &check->objects[i];
-    if (object->kind != KG_SIMT_OUTPUT) continue;
+    if (!is_written(object)) continue;
     const unsigned char *now = (const unsigned char *)object->start;
     *found = (kg_simt_difference){0};
     if (memcmp(now, kept, object->bytes) != 0) {
@@ -345,6 +388,10 @@ static bool run_again(kg_simt_check *check, kg_simt_job *job, const Again *again
                                      ? NULL
                                      : first_difference(check, before + bytes, &difference);
   if (!object) return true;
+  if (native && check->atomics && again->class_ == KG_FOUND_ORDER) {
+    native->order_differs = difference.count;
+    return true;
+  }
   *found = true;
   difference.when_before = again->first, difference.when_now = again->now;
   if (again->class_ < KG_FOUND_CLASSES)
@@ -408,8 +455,9 @@ static kg_status run_all(kg_simt_check *check, kg_simt_job *job, kg_simt_copy *t
                    job->function->kernel);
   copy_outputs(check, before, true);
   bool good = run(check, job, KG_SIMT_FORWARD, &stopped, error);
+  if (good && native) note_uses(check);
   if (good && call && !stopped && check->finding_count == 0) look_for_unwritten(check);
-  if (good && call && !stopped && check->finding_count == 0) {
+  if (good && call && !stopped && check->finding_count == 0 && !(native && native->once)) {
     copy_outputs(check, before + bytes, true);
     check->context->copy = twin;
     good = run_in_other_ways(check, job, before, bytes, error);
@@ -423,7 +471,9 @@ static void reset(kg_simt_check *check, kg_simt_context *context) {
   check->context = context;
   check->object_count = 0;
   check->finding_count = 0;
-  check->no_memory = false;
+  check->no_memory = check->atomics = false;
+  context->beyond_site = NULL;
+  *check->beyond = 0;
   memset(check->sites, 0, sizeof check->sites);
   for (int i = 0; i < KG_SIMT_PAIRS; i++) check->pairs[i].class_ = -1;
 }

@@ -24,15 +24,18 @@ enum { KG_SIMT_FINDINGS = 64, KG_SIMT_SITES = 1024, KG_SIMT_PAIRS = 512 };
 #define KG_SIMT_GRAIN 16u /* bytes: the largest, and what outputs begin with */
 
 typedef struct kg_simt_cell {
-  uint32_t written, read;                     /* epochs; 0: never */
-  uint32_t write_site, read_site, other_site; /* offsets into the object */
-  uint16_t writer, reader, other;             /* threads; other: the second one of the phase */
+  uint32_t written, read;                        /* epochs; 0: never */
+  uint32_t write_site, read_site, other_site;    /* offsets into the object */
+  uint16_t writer, reader, other;                /* threads; other: the second one of the phase */
+  uint16_t write_syncs, read_syncs, other_syncs; /* theirs then (abi.h), and KG_SIMT_BY_ATOMIC */
 } kg_simt_cell;
+#define KG_SIMT_BY_ATOMIC 0x8000u
 
 typedef enum kg_simt_kind {
   KG_SIMT_OWN, /* the scheduler's */
   KG_SIMT_INPUT,
   KG_SIMT_OUTPUT,
+  KG_SIMT_BOTH,   /* of a native text: a buffer that may be written and begins with data */
   KG_SIMT_MEMORY, /* an allocation, where no call says what it is for */
   KG_SIMT_SHARED
 } kg_simt_kind;
@@ -41,7 +44,8 @@ typedef struct kg_simt_object {
   kg_simt_kind kind;
   uintptr_t start;
   size_t bytes;
-  size_t grain; /* bytes a cell: 1 << shift */
+  struct kg_simt_use *use; /* of a native text's buffer; else NULL */
+  size_t grain;            /* bytes a cell: 1 << shift */
   unsigned shift;
   kg_simt_cell *cells; /* of outputs and shared arrays */
   const char *name;
@@ -72,6 +76,23 @@ typedef struct kg_simt_doubt {
   uint16_t thread;
 } kg_simt_doubt;
 
+typedef struct kg_simt_actor { /* a thread that did something */
+  const void *site;
+  uint16_t thread;
+  uint64_t group; /* its number in the grid */
+} kg_simt_actor;
+
+/* Reads, at one place, of what another thread updates atomically.  Before the usual loop around a
+** compare and exchange such a read is right: where the reader itself goes on to update what it has
+** read, there or elsewhere in the launch, the place is settled.  Else it is a race. */
+typedef struct kg_simt_glance {
+  const void *site;
+  bool settled;
+  const kg_simt_object *object; /* NULL: there was none yet that would have to be told */
+  size_t offset, bytes;
+  kg_simt_actor reader, updater;
+} kg_simt_glance;
+
 typedef struct kg_simt_pair { /* a finding's places, known before their lines are */
   int class_;
   const void *first, *second;
@@ -93,12 +114,24 @@ typedef struct kg_simt_check {
   uint32_t launch_first, group_first; /* epochs */
   uint32_t *group_epochs;             /* the first of each group of this run, in running order */
   uint64_t *group_numbers;            /* and which group that was */
+  uint32_t *group_releases; /* when it last updated something atomically behind a fence; 0: never */
+  bool fenced, acquired;    /* this group has come to a fence; to an atomic update */
   size_t groups_run, groups_room;
   kg_simt_doubt doubt;
+  kg_simt_glance glances[64];
+  size_t glance_count;
+  struct {
+    const kg_simt_object *object;
+    size_t offset;
+    const void *site;
+    uint16_t thread;
+  } last_glance;
   kg_simt_pair pairs[KG_SIMT_PAIRS];
   kg_simt_finding *findings; /* KG_SIMT_FINDINGS */
   int finding_count;
   bool no_memory;
+  bool atomics;        /* there was an atomic access */
+  char beyond[512];    /* where a native text first got a value that nobody brought; "": nowhere */
   unsigned char *kept; /* outputs: as they were before the launch, and after the first run */
   size_t kept_bytes;
 } kg_simt_check;
@@ -118,19 +151,16 @@ void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned lo
                           unsigned how, const void *site);
 /* Likewise. */
 void kg_simt_check_open(kg_simt_group *group, const kg_simt_operation *operation, const void *site);
+void kg_simt_check_fence(kg_simt_group *group); /* likewise */
 /* Looks at a write in doubt, if there is one. */
 void kg_simt_check_doubt(kg_simt_check *check);
+/* At a launch's end: those that are not settled are races. */
+void kg_simt_check_glances(kg_simt_check *check);
 /* Cells for all bytes of the object, every one of them never accessed.  False: no memory. */
 bool kg_simt_check_cells(kg_simt_check *check, kg_simt_object *object);
 void kg_simt_check_free_cells(kg_simt_check *check);
 
 /* ---- sanitize_words.c ------------------------------------------------------------------------ */
-
-typedef struct kg_simt_actor { /* a thread that did something */
-  const void *site;
-  uint16_t thread;
-  uint64_t group; /* its number in the grid */
-} kg_simt_actor;
 
 /* Each adds a finding, or counts it with one that has the same class and the same lines. */
 void kg_simt_found_race(kg_simt_check *check, const kg_simt_object *object, size_t offset,

@@ -80,8 +80,8 @@ static uint64_t number_of(const kg_simt_group *group) {
          group->place[0];
 }
 
-/* The group whose epoch it is. */
-static uint64_t group_at(const kg_simt_check *check, uint32_t epoch) {
+/* The place in running order of the group whose epoch it is. */
+static size_t place_at(const kg_simt_check *check, uint32_t epoch) {
   size_t low = 0, high = check->groups_run;
   while (high - low > 1) {
     const size_t middle = (low + high) / 2;
@@ -90,7 +90,18 @@ static uint64_t group_at(const kg_simt_check *check, uint32_t epoch) {
     else
       high = middle;
   }
-  return check->group_numbers[low];
+  return low;
+}
+
+static uint64_t group_at(const kg_simt_check *check, uint32_t epoch) {
+  return check->group_numbers[place_at(check, epoch)];
+}
+
+/* What another group wrote then is there for this one: it came to a fence, then updated something
+** atomically, and this group has updated something, too (CUDA C++ Programming Guide, "Memory Fence
+** Functions").  Whether it was the same thing is not looked at. */
+static bool released(const kg_simt_check *check, uint32_t epoch) {
+  return check->acquired && check->group_releases[place_at(check, epoch)] >= epoch;
 }
 
 static kg_simt_actor other_actor(const kg_simt_check *check, uint32_t site, uint16_t thread,
@@ -212,30 +223,150 @@ static void doubt(kg_simt_check *check, const kg_simt_object *object, size_t off
 
 /* ---- reads and writes ------------------------------------------------------------------------ */
 
+/* A lane operation of a native text that orders a wave's memory (__syncwarp, simdgroup_barrier)
+** lies between what the other thread did, at that count of its own, and now. */
+static bool synced(const kg_simt_check *check, uint16_t other, uint16_t syncs) {
+  const kg_simt_lane *now = check->state->now;
+  const unsigned width = check->context->width;
+  return ((syncs ^ now->syncs) & 0x7fffu) != 0 && other / width == now->number / width;
+}
+
+static bool by_atomic(const kg_simt_cell *cell) { return cell->write_syncs & KG_SIMT_BY_ATOMIC; }
+
+/* In this phase, or by another group of this launch. */
+static bool written_meanwhile(const kg_simt_check *check, const kg_simt_object *object,
+                              const kg_simt_cell *cell, uint32_t epoch, uint16_t thread) {
+  if (cell->written < check->launch_first) return false;
+  if (cell->written == epoch)
+    return cell->writer != thread && !synced(check, cell->writer, cell->write_syncs);
+  return cell->written < check->group_first && object->kind != KG_SIMT_SHARED &&
+         !released(check, cell->written);
+}
+
+/* The cell was read in this phase, and now is written. */
+static void read_meanwhile(kg_simt_check *check, const kg_simt_object *object, size_t offset,
+                           size_t bytes, const kg_simt_cell *cell, const void *site) {
+  const uint16_t thread = (uint16_t)check->state->now->number;
+  if (cell->reader != thread && !synced(check, cell->reader, cell->read_syncs))
+    race(check, object, offset, bytes, "writes", site, "may still read it", cell->read_site,
+         cell->reader, cell->read);
+  else if (cell->other != KG_SIMT_NOBODY && cell->other != thread &&
+           !synced(check, cell->other, cell->other_syncs))
+    race(check, object, offset, bytes, "writes", site, "may still read it", cell->other_site,
+         cell->other, cell->read);
+}
+
 static void write_cells(kg_simt_check *check, const kg_simt_object *object, size_t offset,
                         size_t bytes, const void *site) {
   const uint32_t epoch = check->group_first + check->context->group.phase;
   const uint32_t place = (uint32_t)((const char *)site - check->base);
   const uint16_t thread = (uint16_t)check->state->now->number;
+  const uint16_t syncs = check->state->now->syncs & 0x7fffu;
   const size_t grain = object->grain;
   kg_simt_cell *cell = &object->cells[offset >> object->shift];
   for (size_t done = 0; done < bytes; done += grain, cell++) {
-    if (RARELY(cell->written >= check->launch_first && cell->writer != thread &&
-               cell->written == epoch))
+    if (RARELY(cell->written >= check->launch_first) &&
+        written_meanwhile(check, object, cell, epoch, thread))
       doubt(check, object, offset + done, grain, cell, site, thread);
-    if (RARELY(cell->written < check->group_first && cell->written >= check->launch_first) &&
-        object->kind != KG_SIMT_SHARED)
-      doubt(check, object, offset + done, grain, cell, site, thread);
-    if (RARELY(cell->read == epoch)) {
-      if (cell->reader != thread)
-        race(check, object, offset + done, bytes, "writes", site, "may still read it",
-             cell->read_site, cell->reader, epoch);
-      else if (cell->other != KG_SIMT_NOBODY)
-        race(check, object, offset + done, bytes, "writes", site, "may still read it",
-             cell->other_site, cell->other, epoch);
-    }
+    if (RARELY(cell->read == epoch))
+      read_meanwhile(check, object, offset + done, bytes, cell, site);
     cell->written = epoch, cell->write_site = place, cell->writer = thread;
+    cell->write_syncs = syncs;
   }
+}
+
+void kg_simt_check_glances(kg_simt_check *check) {
+  for (size_t i = 0; i < check->glance_count; i++) {
+    const kg_simt_glance *g = &check->glances[i];
+    if (!g->settled && g->object)
+      kg_simt_found_race(check, g->object, g->offset, g->bytes, "reads", &g->reader,
+                         "may still update it", &g->updater);
+  }
+  check->glance_count = 0;
+}
+
+/* Of that place; NULL: there is no more room. */
+static kg_simt_glance *glance_at(kg_simt_check *check, const void *site) {
+  for (size_t i = 0; i < check->glance_count; i++)
+    if (check->glances[i].site == site) return &check->glances[i];
+  if (check->glance_count == sizeof check->glances / sizeof *check->glances) return NULL;
+  check->glances[check->glance_count] = (kg_simt_glance){.site = site};
+  return &check->glances[check->glance_count++];
+}
+
+/* False: there is no more room, and it is to be told at once. */
+static bool glance(kg_simt_check *check, const kg_simt_object *object, size_t offset, size_t bytes,
+                   const kg_simt_actor *reader, const kg_simt_actor *updater) {
+  kg_simt_glance *g = glance_at(check, reader->site);
+  if (!g) return false;
+  if (!g->object)
+    g->object = object, g->offset = offset, g->bytes = bytes, g->reader = *reader,
+    g->updater = *updater;
+  return true;
+}
+
+/* A plain read of what somebody has updated atomically. */
+static bool glances(kg_simt_check *check, const kg_simt_object *object, size_t offset, size_t bytes,
+                    const kg_simt_cell *cell, const void *site) {
+  if (!by_atomic(cell)) return false;
+  const kg_simt_actor reader = this_actor(check, site);
+  const kg_simt_actor updater = other_actor(check, cell->write_site, cell->writer, cell->written);
+  check->last_glance.object = object, check->last_glance.offset = offset;
+  check->last_glance.site = site, check->last_glance.thread = reader.thread;
+  return glance(check, object, offset, bytes, &reader, &updater);
+}
+
+static void settle_site(kg_simt_check *check, const void *site) {
+  kg_simt_glance *g = glance_at(check, site);
+  if (g) g->settled = true;
+}
+
+/* The thread updates this: its own reads of it are part of that. */
+static void settle(kg_simt_check *check, const kg_simt_object *object, size_t offset,
+                   kg_simt_cell *cell, uint32_t epoch, uint16_t thread) {
+  if (check->last_glance.object == object && check->last_glance.offset == offset &&
+      check->last_glance.thread == thread) {
+    settle_site(check, check->last_glance.site);
+    check->last_glance.object = NULL;
+  }
+  if (cell->read != epoch) return;
+  if (cell->other == thread) {
+    settle_site(check, check->base + cell->other_site);
+    cell->other = KG_SIMT_NOBODY;
+  }
+  if (cell->reader != thread) return;
+  settle_site(check, check->base + cell->read_site);
+  if (cell->other == KG_SIMT_NOBODY) {
+    cell->read = 0;
+    return;
+  }
+  cell->reader = cell->other, cell->read_site = cell->other_site, cell->other = KG_SIMT_NOBODY;
+  cell->read_syncs = cell->other_syncs;
+}
+
+/* The cell was read in this phase, and now is updated atomically. */
+static void read_before_update(kg_simt_check *check, const kg_simt_object *object, size_t offset,
+                               size_t bytes, const kg_simt_cell *cell, const void *site) {
+  const kg_simt_actor updater = this_actor(check, site);
+  const uint16_t threads[2] = {cell->reader, cell->other};
+  const uint32_t sites[2] = {cell->read_site, cell->other_site};
+  const uint16_t syncs[2] = {cell->read_syncs, cell->other_syncs};
+  for (int i = 0; i < 2; i++) {
+    if (threads[i] == KG_SIMT_NOBODY || threads[i] == updater.thread) continue;
+    if (synced(check, threads[i], syncs[i])) continue;
+    const kg_simt_actor reader = {check->base + sites[i], threads[i], updater.group};
+    if (!glance(check, object, offset, bytes, &reader, &updater))
+      race(check, object, offset, bytes, "updates", site, "may still read it", sites[i], threads[i],
+           cell->read);
+  }
+}
+
+/* Nobody of this launch (of shared memory: of this group) has written it. */
+static void unwritten(kg_simt_check *check, const kg_simt_object *object, size_t offset,
+                      size_t bytes, const void *site) {
+  if (object->use) object->use->early = true;
+  if (object->kind != KG_SIMT_MEMORY && object->kind != KG_SIMT_BOTH)
+    bad_access(check, KG_FOUND_UNWRITTEN, object, offset, bytes, false, site);
 }
 
 static void read_cells(kg_simt_check *check, const kg_simt_object *object, size_t offset,
@@ -245,22 +376,65 @@ static void read_cells(kg_simt_check *check, const kg_simt_object *object, size_
   const uint16_t thread = (uint16_t)check->state->now->number;
   const bool shared = object->kind == KG_SIMT_SHARED;
   const uint32_t since = shared ? check->group_first : check->launch_first;
+  const uint16_t syncs = check->state->now->syncs & 0x7fffu;
   const size_t grain = object->grain;
   kg_simt_cell *cell = &object->cells[offset >> object->shift];
   for (size_t done = 0; done < bytes; done += grain, cell++) {
-    if (RARELY(cell->written < since)) {
-      if (object->kind != KG_SIMT_MEMORY)
-        bad_access(check, KG_FOUND_UNWRITTEN, object, offset + done, bytes, false, site);
-    } else if (RARELY((cell->written == epoch && cell->writer != thread) ||
-                      cell->written < check->group_first))
+    if (RARELY(cell->written < since))
+      unwritten(check, object, offset + done, bytes, site);
+    else if (RARELY((cell->written == epoch && cell->writer != thread) ||
+                    cell->written < check->group_first) &&
+             !(cell->written == epoch ? synced(check, cell->writer, cell->write_syncs)
+                                      : released(check, cell->written)) &&
+             !glances(check, object, offset + done, bytes, cell, site))
       race(check, object, offset + done, bytes, "reads", site, "may still write it",
            cell->write_site, cell->writer, cell->written);
     if (cell->read != epoch)
-      cell->read = epoch, cell->read_site = place, cell->reader = thread,
+      cell->read = epoch, cell->read_site = place, cell->reader = thread, cell->read_syncs = syncs,
       cell->other = KG_SIMT_NOBODY;
-    else if (cell->reader != thread && cell->other == KG_SIMT_NOBODY)
-      cell->other = thread, cell->other_site = place;
+    else if (cell->reader != thread) {
+      if (RARELY(syncs != 0) && synced(check, cell->reader, cell->read_syncs))
+        cell->read_site = place, cell->reader = thread, cell->read_syncs = syncs;
+      else if (cell->other == KG_SIMT_NOBODY ||
+               (RARELY(syncs != 0) && synced(check, cell->other, cell->other_syncs)))
+        cell->other = thread, cell->other_site = place, cell->other_syncs = syncs;
+    }
   }
+}
+
+/* Atomic accesses to the same cell are ordered among each other, and no others are by them. */
+static void atomic_cells(kg_simt_check *check, const kg_simt_object *object, size_t offset,
+                         size_t bytes, unsigned how, const void *site) {
+  const uint32_t epoch = check->group_first + check->context->group.phase;
+  const uint32_t place = (uint32_t)((const char *)site - check->base);
+  const uint16_t thread = (uint16_t)check->state->now->number;
+  const uint16_t syncs = (uint16_t)((check->state->now->syncs & 0x7fffu) | KG_SIMT_BY_ATOMIC);
+  const bool writes = how & KG_SIMT_WRITES, reads = !writes || (how & KG_SIMT_UPDATES);
+  const uint32_t since = object->kind == KG_SIMT_SHARED ? check->group_first : check->launch_first;
+  const size_t grain = object->grain;
+  kg_simt_cell *cell = &object->cells[offset >> object->shift];
+  for (size_t done = 0; done < bytes; done += grain, cell++) {
+    if (cell->written < since) {
+      if (reads) unwritten(check, object, offset + done, bytes, site);
+    } else if (!by_atomic(cell) && written_meanwhile(check, object, cell, epoch, thread))
+      race(check, object, offset + done, bytes, writes ? "updates" : "reads", site,
+           "may still write it, not atomically", cell->write_site, cell->writer, cell->written);
+    if (!writes) continue;
+    settle(check, object, offset + done, cell, epoch, thread);
+    if (cell->read == epoch) read_before_update(check, object, offset + done, bytes, cell, site);
+    cell->written = epoch, cell->write_site = place, cell->writer = thread;
+    cell->write_syncs = syncs;
+  }
+  check->atomics = true;
+  check->context->atomic_site = site;
+  if (!writes || !(how & KG_SIMT_UPDATES)) return;
+  check->acquired = true;
+  if (check->fenced) check->group_releases[check->groups_run - 1] = epoch;
+}
+
+void kg_simt_check_fence(kg_simt_group *group) {
+  kg_simt_check *check = ((kg_simt_context *)group)->check;
+  if (check) check->fenced = true;
 }
 
 void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned long bytes,
@@ -277,6 +451,8 @@ void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned lo
   }
   if (object->kind == KG_SIMT_OWN) return;
   const size_t offset = (uintptr_t)address - object->start;
+  if (RARELY(object->use) && offset + bytes > object->use->extent)
+    object->use->extent = offset + bytes;
   if (RARELY((how & KG_SIMT_ALIGNED) && ((uintptr_t)address & (bytes - 1))))
     bad_access(check, KG_FOUND_MISALIGNED, object, offset, bytes, writes, site);
   if (object->kind == KG_SIMT_INPUT) {
@@ -292,7 +468,9 @@ void kg_simt_check_access(kg_simt_group *group, const void *address, unsigned lo
     }
     let_go(check);
   }
-  if (writes)
+  if (RARELY(how & KG_SIMT_ATOMIC))
+    atomic_cells(check, object, offset, bytes, how, site);
+  else if (writes)
     write_cells(check, object, offset, bytes, site);
   else
     read_cells(check, object, offset, bytes, site);

@@ -50,6 +50,7 @@ static void put_place(Text *text, const kg_simt_witness *w) {
 
 /* slot[3] of the bytes at offset, in pieces of the element's size. */
 static size_t element_bytes(const kg_simt_object *object, size_t accessed) {
+  if (object->use) return object->use->unit;
   if (object->tensor) return kg_dtype_bytes(object->tensor->dtype);
   return accessed < object->grain ? accessed : object->grain;
 }
@@ -218,7 +219,10 @@ static void put_object(Text *text, const kg_simt_object *object, size_t accessed
   else if (object->kind == KG_SIMT_MEMORY)
     put(text, "%s", object->name);
   else
-    put(text, "%s, %s %d,", object->name, object->kind == KG_SIMT_INPUT ? "input" : "output",
+    put(text, "%s, %s %d,", object->name,
+        object->kind == KG_SIMT_INPUT    ? "input"
+        : object->kind == KG_SIMT_OUTPUT ? "output"
+                                         : "buffer",
         object->argument);
   put(text, " of %zu element%s", object->bytes / element, object->bytes == element ? "" : "s");
 }
@@ -409,17 +413,22 @@ static uint64_t bits_of(const void *from, size_t bytes) {
 
 void kg_simt_found_difference(kg_simt_check *check, kg_simt_class class_,
                               const kg_simt_object *object, const kg_simt_difference *d) {
-  const size_t bytes = element_bytes(object, object->grain);
+  const size_t bytes =
+      object->tensor ? kg_dtype_bytes(object->tensor->dtype) : element_bytes(object, object->grain);
   const int digits = (int)(2 * bytes);
   kg_simt_finding finding = {.class_ = class_};
   Text text = {finding.sentence, sizeof finding.sentence};
   put_head(&text, check);
   put(&text, ": ");
   put_element(&text, object, (int64_t)(d->element * bytes), bytes);
+  const bool native = class_ == KG_FOUND_LANES && *check->beyond;
   put(&text, " has the bits %0*" PRIx64 " %s, and %0*" PRIx64 " %s", digits,
-      bits_of(d->before, bytes), d->when_before, digits, bits_of(d->now, bytes), d->when_now);
+      bits_of(d->before, bytes),
+      native ? "when a lane that asks one that is not there gets one value" : d->when_before,
+      digits, bits_of(d->now, bytes), d->when_now);
   put(&text, "; %" PRIu64 " of its %zu element%s differ%s", d->count, object->bytes / bytes,
       object->bytes == bytes ? "" : "s", d->count == 1 ? "s" : "");
+  if (native) put(&text, "; the first such lane operation is at %s", check->beyond);
   add(check, &finding);
 }
 

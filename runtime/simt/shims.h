@@ -8,6 +8,8 @@
 extern const char kg_embedded_abi_h[], kg_embedded_core_h[], kg_embedded_words_h[],
     kg_embedded_hip_h[];
 extern const char kg_embedded_cuda_h[], kg_embedded_metal_h[], kg_embedded_checked_h[];
+extern const char kg_embedded_native_h[], kg_embedded_native_words_h[], kg_embedded_native_hip_h[],
+    kg_embedded_native_cuda_h[], kg_embedded_native_vectors_h[], kg_embedded_native_metal_h[];
 
 typedef struct kg_simt_shim {
   const char *backend;

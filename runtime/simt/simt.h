@@ -152,6 +152,10 @@ typedef struct kg_simt_context {
   double seconds; /* that a group may take; 0: no limit */
   int fault;      /* the signal that ended a lane; 0: none */
   const void *fault_address, *fault_site;
+  const char
+      *beyond_what; /* the first lane operation of a native text whose value nobody brought */
+  const void *beyond_site; /* NULL: none */
+  const void *atomic_site; /* the last atomic access of the group */
   kg_error error;
 } kg_simt_context;
 
@@ -213,6 +217,7 @@ void kg_simt_report_leaving(
 void kg_simt_report_misuse(kg_simt_context *context, const char *what, const void *site,
                            const char *why);
 void kg_simt_report_fault(kg_simt_context *context);
+void kg_simt_report_stuck(kg_simt_context *context); /* of a native text: native.h */
 
 /* ---- crashes --------------------------------------------------------------------------------- */
 
@@ -286,6 +291,35 @@ typedef struct kg_simt_twin_objects {
 
 /* The parts lie in the blob.  False: it is no such blob. */
 bool kg_simt_twins(const kg_blob *blob, kg_simt_twin_objects *twins);
+
+/* ---- native texts: somebody else's (native.h) ------------------------------------------------ */
+
+typedef struct kg_simt_use { /* a buffer */
+  bool begins;      /* with data: what reads it before this launch writes it is no finding */
+  size_t unit;      /* bytes of what its pointer points to */
+  bool early;       /* it was so read */
+  uint64_t extent;  /* bytes up to the last one that was accessed */
+  uint64_t written; /* units, by the first run */
+} kg_simt_use;
+
+typedef struct kg_simt_native {
+  kg_simt_use *uses; /* of the call's tensors; what the run does with them is noted there */
+  bool once;         /* it is not run again in other orders */
+  bool atomics;      /* there was an atomic access */
+  uint64_t
+      order_differs; /* elements of an output that then depend on the order of lanes: this is no
+                          ** finding, as the sum of floats may */
+} kg_simt_native;
+
+/* The checked launches of this thread are of native texts, until NULL says that no more are. */
+void kg_simt_native_note(kg_simt_native *native);
+
+/* A text that is whole C++, shim and all, to a checked blob.  *log: the compiler's own words where it
+** refuses (KG_COMPILE_FAILED), else NULL; the caller frees them. */
+kg_status kg_simt_native_compile(const kg_simt_compiler *compiler, const kg_source *source,
+                                 kg_blob *blob, char **log, kg_error *error);
+/* The parts of the shim of a backend's native texts, NULL-terminated; NULL: it has none. */
+const char *const *kg_simt_native_shim(const char *backend);
 
 /* A Metal text as C++ can take it, and the entry's call (metal.c).  The caller frees both. */
 kg_status kg_simt_metal_text(const kg_source *source, char **text, char **call, kg_error *error);
