@@ -44,9 +44,9 @@ inline bool rocm_available() { return false; }
 
 inline GpuKernelBackend gpu_kernel_backend() {
   static const GpuKernelBackend found = mlx::core::metal::is_available() ? GpuKernelBackend::Metal
-                                        : rocm_available()              ? GpuKernelBackend::Rocm
-                                        : mlx::core::cu::is_available() ? GpuKernelBackend::Cuda
-                                                                        : GpuKernelBackend::None;
+                                        : rocm_available()               ? GpuKernelBackend::Rocm
+                                        : mlx::core::cu::is_available()  ? GpuKernelBackend::Cuda
+                                                                         : GpuKernelBackend::None;
   return found;
 }
 
@@ -58,7 +58,8 @@ inline auto kernel_port_for(const KernelPorts &ports, GpuKernelBackend backend)
   case GpuKernelBackend::Metal: return ports.metal;
   case GpuKernelBackend::Cuda: return ports.cuda;
   case GpuKernelBackend::Rocm:
-    return ports.rocm && rocm_port_allowed(ports.rocm_any_wave_size, rocm_warp_size()) ? ports.rocm : nullptr;
+    return ports.rocm && rocm_port_allowed(ports.rocm_any_wave_size, rocm_warp_size()) ? ports.rocm
+                                                                                       : nullptr;
   case GpuKernelBackend::None: return nullptr;
   }
   return nullptr;
@@ -68,13 +69,14 @@ inline bool has_kernel_port(const KernelPorts &ports) {
   return kernel_port_for(ports, gpu_kernel_backend()) != nullptr;
 }
 
-inline const mlx::core::fast::CustomKernelFunction &select_kernel_port(const char *entry, const char *fallback,
-                                                                       const KernelPorts &ports) {
+inline const mlx::core::fast::CustomKernelFunction &
+select_kernel_port(const char *entry, const char *fallback, const KernelPorts &ports) {
   if (auto port = kernel_port_for(ports, gpu_kernel_backend())) return port();
   const bool held = gpu_kernel_backend() == GpuKernelBackend::Rocm && ports.rocm;
   throw std::runtime_error(
       "[" + std::string(entry) + "] " +
-      (held ? "the ROCm port is for a 32-lane wavefront and this device reports " + std::to_string(rocm_warp_size()) + " lanes"
+      (held ? "the ROCm port is for a 32-lane wavefront and this device reports " +
+                  std::to_string(rocm_warp_size()) + " lanes"
             : std::string("no custom kernel port for this GPU backend")) +
       "; callers take this instead: " + fallback);
 }
@@ -104,12 +106,15 @@ inline int64_t most(int64_t a, int64_t b) { return a < b ? b : a; }
 
 inline void rank(const char *kernel, const char *name, const mx::array &x, int wanted) {
   if (int(x.ndim()) != wanted)
-    refuse(kernel, std::string(name) + " has " + std::to_string(x.ndim()) + " axes, not " + std::to_string(wanted));
+    refuse(kernel, std::string(name) + " has " + std::to_string(x.ndim()) + " axes, not " +
+                       std::to_string(wanted));
 }
-inline void axis(const char *kernel, const char *name, const mx::array &x, int at, int64_t wanted, const char *text) {
+inline void axis(const char *kernel, const char *name, const mx::array &x, int at, int64_t wanted,
+                 const char *text) {
   if (x.shape(at) != wanted)
-    refuse(kernel, std::string(name) + "'s axis " + std::to_string(at) + " is " + std::to_string(x.shape(at)) + ", not " + text +
-                       " = " + std::to_string(wanted));
+    refuse(kernel, std::string(name) + "'s axis " + std::to_string(at) + " is " +
+                       std::to_string(x.shape(at)) + ", not " + text + " = " +
+                       std::to_string(wanted));
 }
 inline void dtype(const char *kernel, const char *name, mx::Dtype is, std::vector<mx::Dtype> may) {
   for (const mx::Dtype &d : may)
@@ -117,7 +122,8 @@ inline void dtype(const char *kernel, const char *name, mx::Dtype is, std::vecto
   refuse(kernel, std::string(name) + " has a dtype that it may not have");
 }
 inline int to_int(const char *kernel, int64_t value) {
-  if (value < 0 || value > INT32_MAX) refuse(kernel, "a size of " + std::to_string(value) + " is not one of MLX's");
+  if (value < 0 || value > INT32_MAX)
+    refuse(kernel, "a size of " + std::to_string(value) + " is not one of MLX's");
   return int(value);
 }
 
@@ -130,26 +136,30 @@ inline mx::array seen(const mx::array &x) {
   return mx::broadcast_to(x, shape);
 }
 
-inline std::vector<mx::array> launch(const char *kernel, const mx::fast::CustomKernelFunction &function,
-                                     const std::vector<mx::array> &inputs, const std::vector<std::vector<int64_t>> &shapes,
-                                     const std::vector<mx::Dtype> &dtypes, const int64_t (&groups)[3], const int64_t (&threads)[3],
-                                     const std::vector<std::pair<std::string, mx::fast::TemplateArg>> &chosen,
-                                     mx::StreamOrDevice s) {
+inline std::vector<mx::array>
+launch(const char *kernel, const mx::fast::CustomKernelFunction &function,
+       const std::vector<mx::array> &inputs, const std::vector<std::vector<int64_t>> &shapes,
+       const std::vector<mx::Dtype> &dtypes, const int64_t (&groups)[3],
+       const int64_t (&threads)[3],
+       const std::vector<std::pair<std::string, mx::fast::TemplateArg>> &chosen,
+       mx::StreamOrDevice s) {
   std::vector<mx::Shape> sizes;
   for (const auto &shape : shapes) {
     mx::Shape size;
     for (int64_t n : shape) size.push_back(to_int(kernel, n));
     sizes.push_back(size);
   }
-  const int grid[3] = {to_int(kernel, groups[0] * threads[0]), to_int(kernel, groups[1] * threads[1]),
+  const int grid[3] = {to_int(kernel, groups[0] * threads[0]),
+                       to_int(kernel, groups[1] * threads[1]),
                        to_int(kernel, groups[2] * threads[2])};
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) { // there is nothing to do
     std::vector<mx::array> none;
     for (size_t i = 0; i < sizes.size(); i++) none.push_back(mx::zeros(sizes[i], dtypes[i], s));
     return none;
   }
-  return function(inputs, sizes, dtypes, {grid[0], grid[1], grid[2]}, {int(threads[0]), int(threads[1]), int(threads[2])}, chosen,
-                  std::nullopt, false, s);
+  return function(inputs, sizes, dtypes, {grid[0], grid[1], grid[2]},
+                  {int(threads[0]), int(threads[1]), int(threads[2])}, chosen, std::nullopt, false,
+                  s);
 }
 
 } // namespace own
