@@ -362,13 +362,6 @@ static void put_const(Emit *e, Buf *out, const char *name, const char *type, con
   buf_puts(out, "\n");
 }
 
-const char *emit_const_type(const Emit *e, int constant) {
-  const kg_const_param *c = &e->k->consts[constant];
-  bool negative = port_const(e->k, e->p, constant, c->values[0]) < 0;
-  for (int j = 0; j < c->count; j++) negative = negative || c->values[j] < 0;
-  return c->is_bool ? "bool" : negative ? "i32" : "u32";
-}
-
 static void put_types(Emit *e, Buf *out, const char *as) {
   const Kernel *k = e->k;
   for (int i = 0; i < k->type_count; i++) {

@@ -102,6 +102,13 @@ static void put_lifted(const Emit *e, Buf *out, const Needs *n, bool definition,
   }
 }
 
+const char *emit_const_type(const Emit *e, int constant) {
+  const kg_const_param *c = &e->k->consts[constant];
+  bool negative = port_const(e->k, e->p, constant, c->values[0]) < 0;
+  for (int j = 0; j < c->count; j++) negative = negative || c->values[j] < 0;
+  return c->is_bool ? "bool" : negative ? "i32" : "u32";
+}
+
 /* The constants as template parameters or arguments; each is followed by a comma but for the last,
 ** where nothing comes `after`. */
 static void put_lifted_consts(const Emit *e, Buf *out, uint64_t consts, bool definition,

@@ -103,6 +103,21 @@ static void the_command_refuses_what_it_does_not_know(void **state) {
   assert_int_equal(run(".build/kgen emit mlx -o /dev/null/there > /dev/null 2>&1"), 1);
 }
 
+/* What `ninja mlx` puts MLX's texts to. */
+static void other_texts_can_be_verified(void **state) {
+  (void)state;
+  strcpy(folder, "/tmp/kgen-test-mlx-XXXXXX");
+  assert_non_null(mkdtemp(folder));
+#define VERIFY ".build/kgen verify fused_xielu --only compile --with clang-metal --texts @ 2>&1"
+  assert_int_equal(run(VERIFY), 2); /* there is none */
+  assert_int_equal(run("mkdir @/metal && cp generated/metal/fused_xielu.metal @/metal"), 0);
+  assert_int_equal(run(VERIFY), 0);
+  assert_int_equal(run("sed -i 's/device const T .x/const T *x/' @/metal/fused_xielu.metal"), 0);
+  assert_int_equal(run(VERIFY), 1);
+#undef VERIFY
+  assert_int_equal(run("rm -r @"), 0);
+}
+
 static void the_header_compiles_and_does_as_it_says(void **state) {
   (void)state;
   assert_int_equal(run("sh tests/mlx/cpp .build/kgen"), 0);
@@ -115,6 +130,7 @@ int main(void) {
       cmocka_unit_test(literals_end_where_they_should),
       cmocka_unit_test(expressions_are_those_of_the_language),
       cmocka_unit_test(the_command_refuses_what_it_does_not_know),
+      cmocka_unit_test(other_texts_can_be_verified),
       cmocka_unit_test(the_header_compiles_and_does_as_it_says),
   };
   return cmocka_run_group_tests(tests, open_library, close_library);
