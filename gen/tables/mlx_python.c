@@ -145,7 +145,7 @@ static void put_port(Buf *b, Arena *a, const Kernel *k, const Port *p, const Mlx
 static void put_kernel(Buf *b, Arena *a, const Library *l, int number) {
   const Kernel *k = l->spec->kernels[number];
   const MlxPorts all = mlx_ports(a, l, number);
-  buf_printf(b, "%s = Kernel(\n    name=\"%s\",\n", k->name, k->name);
+  buf_printf(b, "KERNELS[\"%s\"] = Kernel(\n    name=\"%s\",\n", k->name, k->name);
   put_parameters(b, k);
   put_chosen(b, k);
   put_args(b, a, k, false);
@@ -166,7 +166,7 @@ static void put_kernel(Buf *b, Arena *a, const Library *l, int number) {
   put_string(b, k->fallback);
   buf_puts(b, ",\n    graph=None,\n    doc=");
   put_string(b, k->summary);
-  buf_puts(b, ",\n)\n");
+  buf_puts(b, ",\n)\n\n");
 }
 
 char *emit_mlx_python(Arena *a, const Library *l, const char *fixed, const bool *wanted) {
@@ -181,9 +181,9 @@ char *emit_mlx_python(Arena *a, const Library *l, const char *fixed, const bool 
   for (int i = 0; i < l->spec->kernel_count; i++) {
     if (!wanted[i]) continue;
     put_kernel(&b, a, l, i);
-    buf_printf(&b, "KERNELS[\"%s\"] = %s\n\n", l->spec->kernels[i]->name,
-               l->spec->kernels[i]->name);
   }
+  /* one that is called as a word of Python's or of the module's is in KERNELS only */
+  buf_puts(&b, "globals().update({n: k for n, k in KERNELS.items() if n not in globals()})\n");
   char *text = arena_strdup(a, b.s);
   content_stamp(text, strlen(text));
   buf_free(&b);
