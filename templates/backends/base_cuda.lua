@@ -31,6 +31,10 @@ return {
     entry_in = "const ${type} *__restrict__ ${name}",
     entry_out = "${type} *__restrict__ ${name}",
     entry_value = "${type} ${name}",
+    mlx_in = "  const ${type} *__restrict__ ${name} = (const ${type} *)kg_${name}_in;",
+    mlx_out = "  ${type} *__restrict__ ${name} = (${type} *)kg_${name}_out;",
+    mlx_value = "  const ${type} ${name} = ${type}(*kg_${name}_in);",
+    mlx_type = "  typedef kgen::kg_mlx<${dtype}>::type ${name};", -- MLX's type for the kernel language's
   },
 
   names = { member = "__device__ ", fabs = "fabsf", fmin = "fminf", fmax = "fmaxf", bits_of_64 = "__popcll", u16_4 = "ushort4" },
