@@ -74,7 +74,8 @@ static const char *stem(Arena *a, const char *path) {
 static int emit(Arena *a, const LibraryOptions *lo, const Options *o, const char *folder) {
   static const struct {
     const char *fixed, *ending;
-    char *(*text)(Arena *a, const Library *l, const char *fixed, const bool *wanted);
+    char *(*text)(Arena *a, const Library *l, const char *fixed, const bool *wanted,
+                  const char **why);
   } files[] = {{"mlx/ports.h", "_mlx.h", emit_mlx_cpp},
                {"mlx/module.py", "_mlx.py", emit_mlx_python}};
   const Library *l = library_open(a, lo);
@@ -82,9 +83,13 @@ static int emit(Arena *a, const LibraryOptions *lo, const Options *o, const char
   const bool *wanted = l ? choose(a, l, o, &status) : NULL;
   if (!l) return EXIT_FINDINGS;
   if (!wanted) return status;
+  const char *why = NULL;
+  if (!output_folder(folder, &why)) {
+    fprintf(stderr, "%s: cannot be made: %s\n", folder, why);
+    return EXIT_FINDINGS;
+  }
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     size_t len;
-    const char *why = NULL;
     const char *from = arena_printf(a, "%s/%s", library_templates_folder(a, lo), files[i].fixed);
     const char *to = arena_printf(a, "%s/%s%s", folder, stem(a, l->spec->file), files[i].ending);
     const char *fixed = text_read(a, from, &len, &why);
@@ -92,7 +97,11 @@ static int emit(Arena *a, const LibraryOptions *lo, const Options *o, const char
       fprintf(stderr, "%s: cannot be read: %s\n", from, why);
       return EXIT_FINDINGS;
     }
-    const char *text = files[i].text(a, l, fixed, wanted);
+    const char *text = files[i].text(a, l, fixed, wanted, &why);
+    if (!text) {
+      fprintf(stderr, "%s\n", why);
+      return EXIT_FINDINGS;
+    }
     if (!output_file(to, text, strlen(text), &why)) {
       fprintf(stderr, "%s: cannot be written: %s\n", to, why);
       return EXIT_FINDINGS;

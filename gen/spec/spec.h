@@ -163,6 +163,7 @@ typedef struct Kernel {
   bool has_out_tolerance[MAX_ARGS]; /* one output's own */
   const char *body;                 /* path */
   const char *reference;            /* path of the reference in C, or NULL */
+  const char *graph;                /* path of the graph in Python (MLX's operations), or NULL */
   int case_count;
   Case *cases;
   /* of ledger.c's columns: "vgpr", "scratch" ... */

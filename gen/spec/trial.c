@@ -334,11 +334,13 @@ void spec_trial_read(Reader *r, Val top) {
   Kernel *k = r->k;
   const Val numerics = val_field(r, top, "numerics"), reference = val_field(r, top, "reference"),
             cases = val_field(r, top, "cases"), allow = val_field(r, top, "allow"),
-            budget = val_field(r, top, "budget");
+            budget = val_field(r, top, "budget"), graph = val_field(r, top, "graph");
   const char *path;
   read_numerics(r, numerics);
   if (!val_nil(r, reference) && val_string(r, reference, "the reference's file", &path))
     k->reference = spec_path_find(r, reference, path);
+  if (!val_nil(r, graph) && val_string(r, graph, "the graph's file", &path))
+    k->graph = spec_path_find(r, graph, path);
   if (!val_nil(r, cases)) {
     if (val_nil(r, reference))
       diag_add(r->d, val_place(r, cases), D_CASE_NO_REFERENCE, cases.label);

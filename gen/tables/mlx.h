@@ -21,8 +21,11 @@ typedef struct MlxPorts {
 } MlxPorts;
 MlxPorts mlx_ports(Arena *a, const Library *l, int kernel);
 
-/* The two files.  fixed: templates/mlx/ports.h, module.py; wanted: by kernel. */
-char *emit_mlx_cpp(Arena *a, const Library *l, const char *fixed, const bool *wanted);
-char *emit_mlx_python(Arena *a, const Library *l, const char *fixed, const bool *wanted);
+/* The two files.  fixed: templates/mlx/ports.h, module.py; wanted: by kernel.  NULL with *why: what a
+** graph's file lacks. */
+char *emit_mlx_cpp(Arena *a, const Library *l, const char *fixed, const bool *wanted,
+                   const char **why);
+char *emit_mlx_python(Arena *a, const Library *l, const char *fixed, const bool *wanted,
+                      const char **why);
 
 #endif

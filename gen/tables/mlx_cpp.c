@@ -294,7 +294,9 @@ static void put_kernel(const Cpp *c) {
   put_call(c);
 }
 
-char *emit_mlx_cpp(Arena *a, const Library *l, const char *fixed, const bool *wanted) {
+char *emit_mlx_cpp(Arena *a, const Library *l, const char *fixed, const bool *wanted,
+                   const char **why) {
+  (void)why;
   Buf out = {0};
   buf_printf(
       &out,

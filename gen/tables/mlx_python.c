@@ -2,6 +2,7 @@
 ** each (templates/mlx/module.py has what these are), made of what the specification says. */
 #include <string.h>
 
+#include "base/plain.h"
 #include "model/kernel.h"
 #include "tables/ctext.h"
 #include "tables/mlx.h"
@@ -142,6 +143,64 @@ static void put_port(Buf *b, Arena *a, const Kernel *k, const Port *p, const Mlx
   buf_puts(b, "),\n");
 }
 
+/* ---- graphs ------------------------------------------------------------------------------------- */
+
+/* A graph's file is the body of a function of the module, so that two files may use one name, each for
+** itself; the function has the number of the first kernel that names the file. */
+static int graph_number(const Library *l, const char *path) {
+  for (int i = 0; i < l->spec->kernel_count; i++)
+    if (l->spec->kernels[i]->graph && strcmp(l->spec->kernels[i]->graph, path) == 0) return i;
+  die("%s is no graph's file", path);
+}
+
+/* `def NAME(` or `NAME =` at the start of a line. */
+static bool defines(const char *text, const char *name) {
+  const size_t n = strlen(name);
+  for (const char *line = text; line; line = strchr(line, '\n')) {
+    line += *line == '\n';
+    const char *at = strncmp(line, "def ", 4) == 0 ? line + 4 : line;
+    if (strncmp(at, name, n) != 0) continue;
+    const char *after = at + n + strspn(at + n, " ");
+    if (at != line ? after[0] == '(' : after[0] == '=' && after[1] != '=') return true;
+  }
+  return false;
+}
+
+static void put_graph_file(Buf *b, const Library *l, const char *path, const char *text) {
+  buf_printf(b, "def _graphs_%d():  # %s\n", graph_number(l, path), path);
+  for (const char *line = text; *line;) {
+    const size_t n = strcspn(line, "\n");
+    buf_printf(b, "%s%.*s\n", n ? "    " : "", (int)n, line);
+    line += n + (line[n] == '\n');
+  }
+  buf_puts(b, "    return locals()\n\n\n");
+}
+
+/* False with *why: a file that cannot be read, or has no function of its kernel's name. */
+static bool put_graphs(Buf *b, Arena *a, const Library *l, const bool *wanted, const char **why) {
+  bool *put = arena_alloc(a, ((size_t)l->spec->kernel_count + 1) * sizeof *put);
+  for (int i = 0; i < l->spec->kernel_count; i++) {
+    const Kernel *k = l->spec->kernels[i];
+    if (!wanted[i] || !k->graph) continue;
+    size_t len;
+    const char *reason = "", *text = text_read(a, path_opened(a, l->spec, k->graph), &len, &reason);
+    if (!text || strlen(text) < len) {
+      *why = arena_printf(a, "%s: cannot be read: %s", k->graph, text ? "a NUL byte" : reason);
+      return false;
+    }
+    if (!defines(text, k->name)) {
+      *why = arena_printf(a,
+                          "%s: has no `def %s(...):` at the start of a line; the graph of a kernel "
+                          "is the function of its name",
+                          k->graph, k->name);
+      return false;
+    }
+    if (!put[graph_number(l, k->graph)]) put_graph_file(b, l, k->graph, text);
+    put[graph_number(l, k->graph)] = true;
+  }
+  return true;
+}
+
 static void put_kernel(Buf *b, Arena *a, const Library *l, int number) {
   const Kernel *k = l->spec->kernels[number];
   const MlxPorts all = mlx_ports(a, l, number);
@@ -164,12 +223,17 @@ static void put_kernel(Buf *b, Arena *a, const Library *l, int number) {
     }
   buf_puts(b, "},\n    fallback=");
   put_string(b, k->fallback);
-  buf_puts(b, ",\n    graph=None,\n    doc=");
+  if (k->graph)
+    buf_printf(b, ",\n    graph=_graphs_%d()[\"%s\"],\n    doc=", graph_number(l, k->graph),
+               k->name);
+  else
+    buf_puts(b, ",\n    graph=None,\n    doc=");
   put_string(b, k->summary);
   buf_puts(b, ",\n)\n\n");
 }
 
-char *emit_mlx_python(Arena *a, const Library *l, const char *fixed, const bool *wanted) {
+char *emit_mlx_python(Arena *a, const Library *l, const char *fixed, const bool *wanted,
+                      const char **why) {
   Buf b = {0};
   buf_printf(
       &b,
@@ -177,6 +241,10 @@ char *emit_mlx_python(Arena *a, const Library *l, const char *fixed, const bool 
       "run kgen.\n# content %032d\n",
       spec_name(l), 0);
   buf_puts(&b, fixed);
+  if (!put_graphs(&b, a, l, wanted, why)) {
+    buf_free(&b);
+    return NULL;
+  }
   buf_puts(&b, "KERNELS = {}\n\n");
   for (int i = 0; i < l->spec->kernel_count; i++) {
     if (!wanted[i]) continue;

@@ -33,6 +33,12 @@ class Kernel:
         self.fallback, self.graph, self.__doc__ = fallback, graph, doc
         self.__name__ = name
         self._made = {}
+        known = {*parameters, *types, *consts, *fixed, *dims}
+        self.graph_takes = graph.__code__.co_varnames[:graph.__code__.co_argcount] if graph else ()
+        for word in self.graph_takes:
+            if word not in known:
+                raise NameError(f"[{name}] its graph asks for {word}, which is no input, dim, type, scalar or "
+                                "constant of it")
 
     def __repr__(self):
         return f"<kernel {self.name}({', '.join(self.parameters)})>"
@@ -125,6 +131,15 @@ class Kernel:
         return dict(output_shapes=[tuple(size(v) for size in shape) for _, _, shape in self.outputs],
                     output_dtypes=[v[dtype] if isinstance(dtype, str) else dtype for _, dtype, _ in self.outputs])
 
+    def by_graph(self, v):
+        """By MLX's own operations, as the specification has them."""
+        got = self.graph(**{word: v[word] for word in self.graph_takes})
+        arrays, what = got if isinstance(got, tuple) else (got,), self.empty(v)
+        have = [(tuple(a.shape), a.dtype) for a in arrays]
+        if have != list(zip(what["output_shapes"], what["output_dtypes"])):
+            raise RuntimeError(f"[{self.name}] its graph gives {have}, and its outputs are {what}")
+        return got
+
     def __call__(self, *given, stream=None, **named):
         v = self.shaped(self.bound(given, named))
         on = backend()
@@ -132,8 +147,7 @@ class Kernel:
             if self.graph is None:
                 raise NotImplementedError(f"[{self.name}] {self.why.get(on, 'no GPU backend of MLX is here')}; "
                                           f"callers take this instead: {self.fallback}")
-            got = self.graph(**v)
-            return got
+            return self.by_graph(v)
         call = self.prepared(v, on)
         if call is None:
             what = self.empty(v)

@@ -103,6 +103,48 @@ static void the_command_refuses_what_it_does_not_know(void **state) {
   assert_int_equal(run(".build/kgen emit mlx -o /dev/null/there > /dev/null 2>&1"), 1);
 }
 
+static const char graph_spec[] =
+    "kernel \"twice\" { summary = \"y = 2 x.\", dims = { \"n\" },\n"
+    "  inputs = { { \"x\", \"f32\", { \"n\" } } }, outputs = { { \"y\", \"f32\", { \"n\" } } },\n"
+    "  launch = { groups = { ceil_div(dim.n, 64), 1, 1 }, threads = { 64, 1, 1 } },\n"
+    "  wave = any, ports = { metal = {}, cuda = {}, hip = {} },\n"
+    "  numerics = { accumulate = f32, tolerance = { f32 = 0 } }, fallback = \"add\",\n"
+    "  body = \"twice.kc\", graph = \"twice.graph.py\" }\n";
+
+static void write_file(const char *name, const char *text) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  assert_true(fputs(text, f) >= 0);
+  assert_int_equal(fclose(f), 0);
+}
+
+static void emitted(const char *graph, int status) {
+  write_file("twice.graph.py", graph);
+  assert_int_equal(run(".build/kgen emit mlx -f @/kernels.lua -o @/a/b 2>&1"), status);
+  if (status) has(said, "twice.graph.py: has no `def twice(");
+}
+
+/* The graph's function is in the module, by the kernel's name, with what it is called with. */
+static void a_graph_is_a_function_of_its_kernels_name(void **state) {
+  (void)state;
+  strcpy(folder, "/tmp/kgen-test-mlx-XXXXXX");
+  assert_non_null(mkdtemp(folder));
+  write_file("kernels.lua", graph_spec);
+  write_file("twice.kc", "const u32 i = group_x * 64 + thread;\nif (i < n) y[i] = x[i] + x[i];\n");
+  emitted("def _sum(a):\n    return a + a\n\n\ndef twice(x):\n    return _sum(x)\n", 0);
+  assert_int_equal(run("grep -q 'graph=_graphs_0()\\[\"twice\"\\]' @/a/b/kernels_mlx.py"), 0);
+  assert_int_equal(run("python3 -m py_compile @/a/b/kernels_mlx.py"), 0);
+  emitted("twice = abs", 0);
+  assert_int_equal(run("rm @/a/b/kernels_mlx.py"), 0);
+  const char *const without[] = {"def twice_(x):\n    return x\n", "  def twice(x):\n", "",
+                                 "# def twice(x):\n", "twice == 1\n"};
+  for (size_t i = 0; i < sizeof without / sizeof *without; i++) emitted(without[i], 1);
+  assert_int_equal(run("test -e @/a/b/kernels_mlx.py"), 1);
+  assert_int_equal(run("rm -r @"), 0);
+}
+
 /* What `ninja mlx` puts MLX's texts to. */
 static void other_texts_can_be_verified(void **state) {
   (void)state;
@@ -130,6 +172,7 @@ int main(void) {
       cmocka_unit_test(literals_end_where_they_should),
       cmocka_unit_test(expressions_are_those_of_the_language),
       cmocka_unit_test(the_command_refuses_what_it_does_not_know),
+      cmocka_unit_test(a_graph_is_a_function_of_its_kernels_name),
       cmocka_unit_test(other_texts_can_be_verified),
       cmocka_unit_test(the_header_compiles_and_does_as_it_says),
   };
