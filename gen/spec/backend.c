@@ -428,6 +428,8 @@ static const struct {
     {"index", ALWAYS, "name value"},
     {"mlx_head", MAY,
      ""}, /* what MLX takes is made (emit/mlx.c) where there is mlx_in; it needs all: */
+    {"mlx_bound", MAY,
+     "threads"}, /* the header's end; else MLX's entry has no bound of its threads */
     {"mlx_in", MAY, "type name"},
     {"mlx_out", MAY, "type name"},
     {"mlx_value", MAY, "type name"},

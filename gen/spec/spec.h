@@ -182,6 +182,11 @@ typedef struct Kernel {
 /* The key of a case's own seed: "seed", and "data_seed" where the kernel has a seed itself. */
 const char *case_seed(const Kernel *k);
 
+/* How many choices the constants of the key make; past SPEC_INSTANCES, some number past it.  Then the
+** constants of the n-th one (mixed radix), the port's own values in place, as expressions see them. */
+int64_t const_choices(const Kernel *k);
+void const_choice(const Kernel *k, const Port *p, int64_t n, int64_t *values);
+
 /* Makes the room of a kernel that has none yet. */
 void kernel_room(Arena *a, Kernel *k);
 

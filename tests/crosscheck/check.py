@@ -92,6 +92,8 @@ class Errors:
 
 def short(x):
     """2e-6 rather than 2.0e-06"""
+    if not math.isfinite(x):
+        return str(x)
     digits, power = f"{x:.1e}".split("e")
     return f"{digits.removesuffix('.0')}e{int(power)}"
 

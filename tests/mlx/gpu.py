@@ -7,7 +7,8 @@ import os
 import pathlib
 import sys
 
-import mlx.core as mx
+os.environ.setdefault("MLX_ENABLE_TF32", "0")  # its products of f32 would be of f32 cut to 10 bits
+import mlx.core as mx  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "crosscheck"))
 from bridge import Library  # noqa: E402
