@@ -136,6 +136,9 @@ static void read_specification(Run *r) {
         arena_alloc(r->a, (size_t)(l->spec->kernels[i]->port_count + 1) * sizeof **l->facts);
 }
 
+/* lib/ beside the specification: the functions of its author's own. */
+static void read_own_library(Run *r) { language_load_own(r->language, r->l->spec->folder, r->d); }
+
 static void read_bodies(Run *r) {
   for (int i = 0; i < r->l->spec->kernel_count; i++) {
     const Kernel *k = r->l->spec->kernels[i];
@@ -221,9 +224,9 @@ static const struct {
   void (*pass)(Run *r);
   bool reads_specification; /* what there is where bodies are not asked for */
 } passes[] = {
-    {read_language, true}, {read_backends, true},    {read_specification, true},
-    {read_bodies, false},  {check_dtypes, false},    {align_arguments, false},
-    {emit_devices, false}, {emit_all_tables, false},
+    {read_language, true},     {read_backends, true}, {read_specification, true},
+    {read_own_library, false}, {read_bodies, false},  {check_dtypes, false},
+    {align_arguments, false},  {emit_devices, false}, {emit_all_tables, false},
 };
 
 Library *library_make(Arena *a, const LibraryOptions *o, Diags *d) {

@@ -29,6 +29,8 @@ Language *language_load(Arena *a, const char *templates, Diags *d) {
   return l;
 }
 
+void language_load_own(Language *l, const char *folder, Diags *d) { items_load_own(l, folder, d); }
+
 const Words *language_words(const Language *l) { return &l->words; }
 
 void language_free(Language *l) {
@@ -142,6 +144,16 @@ static bool counts_threads(const Check *c, const Token *t) {
   return false;
 }
 
+/* Functions of kgen's library that take THREADS for the group's size are among this body's. */
+static bool group_functions(const Check *c) {
+  for (int i = 0; i < c->item_count; i++) {
+    const Item *x = &c->l->items[c->items[i]];
+    for (int t = 0; t < x->token_count && x->shipped; t++)
+      if (token_is(&x->tokens[t], "THREADS")) return true;
+  }
+  return false;
+}
+
 static bool uses_lanes(const Check *c, const Token *t) {
   for (const Function *f = c->tree->functions; f; f = f->next)
     if (f->lane_op && !f->is_body && token_is(t, f->name)) return true;
@@ -153,7 +165,7 @@ static void check_threads(Check *c, const Variant *v) {
   variant_set(c, v);
   for (int i = 0; i < c->k->const_count; i++) {
     if (strcmp(c->k->consts[i].name, "THREADS") != 0 || c->consts[i] == c->threads ||
-        !items_name(c, "THREADS"))
+        !group_functions(c))
       continue;
     FAULT_AT(c, text_first(c, counts_threads), D_THREADS_DIFFER, (long long)c->consts[i],
              c->port->backend->title, (long long)c->threads);
@@ -303,14 +315,14 @@ static void put_library(Check *c, const Gathered *g, Facts *f) {
     const int item = c->items[i];
     if (!g->used[item]) continue;
     const Item *x = &l->items[item];
-    const char *base = strrchr(x->file, '/');
     LibFunction *out = &f->lib[f->lib_count++];
     *out = (LibFunction){.name = x->name,
+                         .file = x->mark,
                          .line = x->line,
                          .text = x->text,
                          .is_type = x->is_type,
+                         .is_own = !x->shipped,
                          .index_words = g->words[item]};
-    out->file = arena_printf(c->run, "templates/lib/%s", base ? base + 1 : x->file);
     out->shared = arena_alloc(c->run, arrays * sizeof *out->shared);
     for (int s = 0; s < g->array_count; s++) {
       const int owner = g->arrays[s].item;
@@ -328,15 +340,25 @@ static void put_files(Check *c, Facts *f) {
   f->read_files = files;
 }
 
+/* Where functions stood above the body. */
+static void skip_blank_lines(Facts *f) {
+  for (size_t n; f->text[n = strspn(f->text, " ")] == '\n'; f->line++) {
+    f->text += n + 1;
+    f->len -= n + 1;
+  }
+}
+
 static Facts *make_facts(Check *c, Gathered *g, const kg_instance *instances, int count) {
   Facts *f = arena_alloc(c->run, sizeof *f);
   *f = (Facts){.path = c->port->body,
                .text = c->shown,
+               .line = 1,
                .len = c->len,
                .index_words = g->body_words,
                .lane_ops = g->lane_ops,
                .barriers = g->barriers,
                .shared_count = g->array_count};
+  if (c->shown != c->whole) skip_blank_lines(f);
   shared_name(c, g);
   f->shared = arena_alloc(c->run, (size_t)(g->array_count + 1) * sizeof *f->shared);
   for (int i = 0; i < g->array_count; i++) {
@@ -356,6 +378,66 @@ static Facts *make_facts(Check *c, Gathered *g, const kg_instance *instances, in
   return f;
 }
 
+/* The kernel's own name for something; NULL: it has none such. */
+static const char *kernels_own(const Kernel *k, const char *name) {
+  for (int i = 0; i < k->arg_count; i++)
+    if (strcmp(k->args[i].name, name) == 0) return "an argument of the kernel";
+  for (int i = 0; i < k->dim_count; i++)
+    if (strcmp(k->dims[i], name) == 0) return "a dim of the kernel";
+  for (int i = 0; i < k->scalar_count; i++)
+    if (strcmp(k->scalars[i].name, name) == 0) return "a scalar of the kernel";
+  for (int i = 0; i < k->type_count; i++)
+    if (strcmp(k->types[i].name, name) == 0) return "a type of the kernel";
+  for (int i = 0; i < k->const_count; i++)
+    if (strcmp(k->consts[i].name, name) == 0) return "a constant of the kernel";
+  return NULL;
+}
+
+static Place item_place(const Item *x) {
+  const Token *t = &x->tokens[x->own];
+  const char *line = t->s;
+  while (line > x->tokens[0].s && line[-1] != '\n') line--;
+  return (Place){x->file, t->line, (int)(t->s - line) + 1};
+}
+
+/* The functions above the body become items of its own, after the library's. */
+static bool take_functions_above(Check *c) {
+  char *rest = NULL;
+  const Source body = {.file = c->path,
+                       .mark = c->port->body,
+                       .text = c->shown,
+                       .len = c->len,
+                       .tokens = c->tokens,
+                       .token_count = c->token_count};
+  const int errors = diags_errors(c->d), first = c->l->item_count;
+  Language *own = items_above(c->run, c->l, &body, &rest, c->d);
+  if (!own) return true;
+  if (diags_errors(c->d) > errors || !items_named_well(own, first, c->d)) return false;
+  c->l = own;
+  c->shown = rest;
+  c->tokens = lex(c->a, c->shown, c->len, &c->token_count);
+  return true;
+}
+
+/* What the specification's author wrote: called as nothing of the kernel's is, and, above a body, used. */
+static bool check_own_items(Check *c) {
+  bool well = true;
+  for (int i = 0; i < c->l->item_count; i++) {
+    const Item *x = &c->l->items[i];
+    bool reached = false;
+    for (int n = 0; n < c->item_count; n++) reached = reached || c->items[n] == i;
+    const char *other = x->shipped || !reached ? NULL : kernels_own(c->k, x->name);
+    if (other) FAULT_AT(c, item_place(x), D_LIB_NAME, x->name, other);
+    const bool unused = !reached && strcmp(x->file, c->path) == 0;
+    if (unused) {
+      FAULT_AT(c, item_place(x), D_OWN_UNUSED, x->name);
+      NOTE(c, "take it out, or call it");
+    }
+    well = well && !other && !unused;
+  }
+  return well;
+}
+
 static Facts *read_body(Check *c) {
   const char *why = NULL;
   c->shown = text_read(c->run, c->path, &c->len, &why);
@@ -363,10 +445,13 @@ static Facts *read_body(Check *c) {
     diag_add(c->d, (Place){c->path, 0, 0}, D_BODY_READ, why);
     return NULL;
   }
-  c->tokens = lex(c->a, c->shown, c->len, &c->token_count);
+  c->whole = c->shown;
+  c->tokens = lex(c->run, c->shown, c->len, &c->token_count);
+  if (!take_functions_above(c)) return NULL;
   c->items = arena_alloc(c->a, (size_t)(c->l->item_count + 1) * sizeof *c->items);
   c->item_count = items_reached(c->l, c->tokens, c->token_count, c->items);
   bool clean = text_check(c);
+  clean = check_own_items(c) && clean;
   const int before = c->faults;
   c->text = text_mark_local(c, c->path, c->shown, c->len, c->tokens, c->token_count);
   clean = clean && before == c->faults;

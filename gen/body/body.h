@@ -16,11 +16,14 @@ typedef struct SharedArray {
   Place at;
 } SharedArray;
 
-typedef struct LibFunction { /* a function, function template or struct of lib/..kc */
-  const char *name, *file;
-  int line;         /* of text's first line */
-  const char *text; /* with the comment block right above it */
+typedef struct
+    LibFunction { /* a function, function template or struct of lib/..kc, or above a body */
+  const char *name, *file; /* file: as #line gives it */
+  int line;                /* of text's first line */
+  const char *text;        /* with the comment block right above it */
   bool is_type;
+  bool
+      is_own; /* of the specification, not of kgen: no backend has its name, as texts call it own_name */
   unsigned index_words; /* what it and what it calls need, as (1u << IndexWord) */
   int shared_count;
   int *shared; /* likewise: into Facts.shared */
@@ -28,7 +31,8 @@ typedef struct LibFunction { /* a function, function template or struct of lib/.
 
 typedef struct Facts { /* of one body, over all instances of the kernel */
   const char *path;    /* of the body, as #line gives it */
-  const char *text;
+  const char *text;    /* from its line `line` on: functions above it are in lib */
+  int line;
   size_t len;
   int lib_count;
   LibFunction *lib; /* used ones, in an order that defines before use */
@@ -47,6 +51,8 @@ typedef struct Facts { /* of one body, over all instances of the kernel */
 
 typedef struct Language Language; /* portable.h and lib/..kc, parsed once, and before all else */
 Language *language_load(Arena *a, const char *templates, Diags *d);
+/* ... then with lib/..kc beside the specification, where there is such a folder. */
+void language_load_own(Language *l, const char *folder, Diags *d);
 const Words *language_words(const Language *l);
 void language_free(Language *l);
 

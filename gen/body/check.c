@@ -136,13 +136,14 @@ static const struct {
   enum CXCursorKind kind;
   const char *what, *instead;
 } absent[] = {
-    {CXCursor_LambdaExpr, "a lambda", "write a function in lib/"},
+    {CXCursor_LambdaExpr, "a lambda", "write a function above the body"},
     {CXCursor_CXXForRangeStmt, "a range-based for", "write for (u32 i = 0; i < n; i++)"},
-    {CXCursor_StmtExpr, "a statement expression", "write a function in lib/"},
+    {CXCursor_StmtExpr, "a statement expression", "write a function above the body"},
     {CXCursor_CXXMethod, "a member function",
-     "a struct holds data only: write a plain function in lib/"},
+     "a struct holds data only: write a plain function above the body"},
     {CXCursor_Constructor, "a constructor", "a struct holds data only: write name{a, b}"},
-    {CXCursor_FunctionDecl, "a function inside of a body", "write it in lib/"},
+    {CXCursor_FunctionDecl, "a function inside of a body",
+     "write it above the first statement, or in lib/"},
     {CXCursor_IndirectGotoStmt, "goto", "write a loop or an if"},
     {CXCursor_LabelStmt, "a label", "write a loop or an if"},
     {CXCursor_CXXThisExpr, "this", "a struct holds data only"},
@@ -160,7 +161,7 @@ static void check_absent(Check *c, const Node *n) {
   /* a member that is a struct stands there when it is copied: that is a call of a constructor */
   if (callee && callee->kind == CXCursor_MemberRefExpr && callee->canonical != CXType_Record) {
     FAULT(c, n->at, D_BODY_REFUSED, "a call of a member function");
-    NOTE(c, "a struct holds data only: write a plain function in lib/");
+    NOTE(c, "a struct holds data only: write a plain function above the body");
   }
 }
 

@@ -158,7 +158,11 @@ static void unknown_word(Check *c, const Tree *t, unsigned at, const char *word)
   }
   const ForeignWord *foreign = foreign_word(word);
   FAULT(c, at, D_BODY_WORD, word, near ? arena_printf(c->a, "; did you mean '%s'?", near) : "");
-  if (chunk && chunk->item >= 0)
+  if (chunk && chunk->item >= 0 && !c->l->items[chunk->item].shipped)
+    NOTE(c,
+         "a function knows its parameters, the kernel's constants and the words of portable.h and "
+         "lib/: give it the rest; template <typename V> for a type");
+  else if (chunk && chunk->item >= 0)
     NOTE(c, "the library function %s needs it: give the kernel a constant %s",
          c->l->items[chunk->item].name, word);
   else if (foreign && foreign->instead)

@@ -76,7 +76,7 @@ bool step_into(Check *c, const Node *n) {
 }
 
 static const char *source_of(const Check *c, const char *file) {
-  if (strcmp(file, c->path) == 0) return c->shown;
+  if (strcmp(file, c->path) == 0) return c->whole;
   for (int i = 0; i < c->l->source_count; i++)
     if (strcmp(file, c->l->sources[i].file) == 0) return c->l->sources[i].text;
   return strcmp(file, c->l->portable.file) == 0 ? c->l->portable.text : NULL;

@@ -90,6 +90,8 @@ static void add_item(Language *l, const Source *s, int first, int name, int last
   l->items[l->item_count++] = (Item){
       .name = arena_strndup(l->a, t[name].s, (size_t)t[name].len),
       .file = s->file,
+      .mark = s->mark,
+      .shipped = s->shipped,
       .line = t[first].line,
       .text = arena_strndup(l->a, t[first].s, len),
       .len = len,
@@ -125,8 +127,9 @@ static void split(Language *l, const Source *s, Diags *d) {
   }
 }
 
-static void find_mentions(Language *l) {
-  for (int i = 0; i < l->item_count; i++) {
+/* Of the items from `first` on, among all; an older one names none of them. */
+static void find_mentions(Language *l, int first) {
+  for (int i = first; i < l->item_count; i++) {
     Item *x = &l->items[i];
     x->mentions = arena_alloc(l->a, (size_t)l->item_count * sizeof *x->mentions);
     for (int other = 0; other < l->item_count; other++)
@@ -139,12 +142,31 @@ static void find_mentions(Language *l) {
   }
 }
 
-static bool source_read(Language *l, Source *s, const char *path, Diags *d) {
+bool items_named_well(const Language *l, int first, Diags *d) {
+  bool well = true;
+  for (int i = first; i < l->item_count; i++) {
+    const Item *x = &l->items[i];
+    const int len = (int)strlen(x->name);
+    const char *what = is_language_word(l, x->name, len) ? "a word of the kernel language" : NULL;
+    for (int other = 0; other < first && !what; other++)
+      if (same(l->items[other].name, x->name, len))
+        what = arena_printf(l->a, "in %s already", l->items[other].mark);
+    if (!what) continue;
+    const Token *t = &x->tokens[x->own];
+    const char *line = t->s;
+    while (line > x->tokens[0].s && line[-1] != '\n') line--;
+    diag_add(d, (Place){x->file, t->line, (int)(t->s - line) + 1}, D_LIB_NAME, x->name, what);
+    diag_source(d, line, (int)(t->s - line) + 1);
+    well = false;
+  }
+  return well;
+}
+
+static bool source_read(Language *l, Source *s, Diags *d) {
   const char *why = NULL;
-  s->file = path;
-  s->text = text_read(l->a, path, &s->len, &why);
+  s->text = text_read(l->a, s->file, &s->len, &why);
   if (!s->text) {
-    diag_add(d, (Place){path, 0, 0}, D_BODY_READ, why);
+    diag_add(d, (Place){s->file, 0, 0}, D_BODY_READ, why);
     return false;
   }
   s->tokens = lex(l->a, s->text, s->len, &s->token_count);
@@ -155,11 +177,18 @@ static int by_name(const void *x, const void *y) {
   return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
-void items_load(Language *l, const char *templates, Diags *d) {
-  const Source *portable = &l->portable;
-  if (source_read(l, &l->portable, arena_printf(l->a, "%s/language/portable.h", templates), d))
-    words_read(l->a, &l->words, portable->file, portable->tokens, portable->token_count, d);
-  const char *folder = arena_printf(l->a, "%s/lib", templates);
+/* What a specification reads is below its folder, wherever a link leads. */
+static bool lies_below(const char *path, const char *folder) {
+  char *real = realpath(path, NULL), *root = realpath(folder, NULL);
+  const size_t len = root ? strlen(root) : 0;
+  const bool below = real && root && strncmp(real, root, len) == 0 && real[len] == '/';
+  free(real);
+  free(root);
+  return below;
+}
+
+/* The folder's ..kc as sources, split into items; mark: the folder as #line has it. */
+static void load_folder(Language *l, const char *folder, const char *mark, bool shipped, Diags *d) {
   const char **names = NULL;
   int count = 0, room = 0;
   DIR *dir = opendir(folder);
@@ -172,18 +201,104 @@ void items_load(Language *l, const char *templates, Diags *d) {
   if (dir) closedir(dir);
   if (count)
     qsort(names, (size_t)count, sizeof *names, by_name); /* the folder's own order is no order */
-  l->sources = arena_alloc(l->a, (size_t)(count + 1) * sizeof *l->sources);
-  for (int i = 0; i < count; i++)
-    if (source_read(l, &l->sources[l->source_count], arena_printf(l->a, "%s/%s", folder, names[i]),
-                    d))
-      split(l, &l->sources[l->source_count++], d);
-  find_mentions(l);
+  for (int i = 0; i < count; i++) {
+    Source s = {.file = arena_printf(l->a, "%s/%s", folder, names[i]),
+                .mark = arena_printf(l->a, "%s/%s", mark, names[i]),
+                .shipped = shipped};
+    if (!shipped && !lies_below(s.file, folder)) {
+      diag_add(d, (Place){s.file, 0, 0}, D_BODY_READ,
+               "it leads out of its folder by a symbolic link");
+      continue;
+    }
+    if (!source_read(l, &s, d)) continue;
+    GROW(l->a, l->sources, l->source_count, l->source_room);
+    l->sources[l->source_count++] = s;
+    split(l, &s, d);
+  }
+}
+
+void items_load(Language *l, const char *templates, Diags *d) {
+  l->portable.file = arena_printf(l->a, "%s/language/portable.h", templates);
+  const Source *portable = &l->portable;
+  if (source_read(l, &l->portable, d))
+    words_read(l->a, &l->words, portable->file, portable->tokens, portable->token_count, d);
+  load_folder(l, arena_printf(l->a, "%s/lib", templates), "templates/lib", true, d);
+  find_mentions(l, 0);
   for (int i = 0; i < l->words.count; i++) {
     const Word *w = &l->words.list[i];
     if (w->marks & WORD_LIBRARY && !is_library_name(l, w->name, (int)strlen(w->name)))
       diag_add(d, (Place){l->words.file, w->line, 0}, D_LANGUAGE,
                arena_printf(l->a, "the library has no function '%s'", w->name));
   }
+}
+
+void items_load_own(Language *l, const char *folder, Diags *d) {
+  const int first = l->item_count;
+  load_folder(l, *folder ? arena_printf(l->a, "%s/lib", folder) : "lib", "lib", false, d);
+  find_mentions(l, first);
+  items_named_well(l, first, d);
+}
+
+/* ---- above a body ---------------------------------------------------------------------------- */
+
+/* The closing bracket of the one at i. */
+static int bracket_end(const Token *t, int count, int i) {
+  int depth = 0;
+  for (; i < count; i++) {
+    if (t[i].kind != TOK_PUNCT) continue;
+    if (token_is(&t[i], "(")) depth++;
+    if (token_is(&t[i], ")") && --depth == 0) return i;
+  }
+  return count;
+}
+
+/* `f32 f(f32 x) {`, `template <class T> T f(T x) {`: two names before the parentheses, and a brace behind
+** them.  A statement has none such, as `else`, `return` and the heads of loops are no type. */
+bool token_starts_function(const Token *t, int count, int i) {
+  static const char *const heads[] = {"if", "for", "while", "switch", "do", "else", "return"};
+  int angle = 0, names = 0;
+  for (; i < count; i = token_from(t, count, i + 1)) {
+    if (t[i].kind != TOK_NAME && t[i].kind != TOK_PUNCT) return false;
+    for (size_t n = 0; n < sizeof heads / sizeof *heads; n++)
+      if (token_is(&t[i], heads[n])) return false;
+    if (token_is(&t[i], "<")) angle++;
+    if (token_is(&t[i], ">")) angle--;
+    if (angle > 0) continue;
+    if (t[i].kind == TOK_NAME && !token_is(&t[i], "template")) names++;
+    if (strchr("=;{}[+-.,", *t[i].s)) return false;
+    if (!token_is(&t[i], "(")) continue;
+    const int next = token_from(t, count, bracket_end(t, count, i) + 1);
+    return names > 1 && next < count && token_is(&t[next], "{");
+  }
+  return false;
+}
+
+Language *items_above(Arena *a, const Language *l, const Source *body, char **rest, Diags *d) {
+  const Token *t = body->tokens;
+  const int count = body->token_count;
+  int end = -1; /* the last function's closing brace */
+  for (int i = 0; (i = token_from(t, count, i)) < count;) {
+    const bool is_type = token_is(&t[i], "struct"), function = token_starts_function(t, count, i);
+    if (!is_type && !function) break;
+    i = item_end(t, count, i, is_type);
+    if (function) end = i;
+    i++;
+  }
+  if (end < 0) return NULL;
+  Language *own = arena_alloc(a, sizeof *own);
+  *own = *l;
+  own->a = a;
+  own->items = arena_alloc(a, ((size_t)l->item_count + 1) * sizeof *own->items);
+  if (l->item_count) memcpy(own->items, l->items, (size_t)l->item_count * sizeof *own->items);
+  own->item_room = l->item_count + 1;
+  Source above = *body;
+  above.token_count = end + 1;
+  split(own, &above, d);
+  find_mentions(own, l->item_count);
+  *rest = arena_strndup(a, body->text, body->len);
+  for (char *s = *rest; s < *rest + (t[end].s + t[end].len - t[0].s); s++)
+    if (*s != '\n') *s = ' ';
+  return own;
 }
 
 /* An item on the way down, and which of its mentions comes next. */

@@ -14,10 +14,12 @@
 #include "base/lex.h"
 #include "body/body.h"
 
-/* ---- library items: the functions, function templates and structs of lib/..kc ---------------- */
+/* ---- library items: the functions, function templates and structs of lib/..kc, and of a body ---- */
 
 typedef struct Item {
-  const char *name, *file; /* file: as diagnostics and #line say it */
+  const char *name, *file; /* file: as diagnostics say it */
+  const char *mark;        /* ... and as #line does */
+  bool shipped;            /* of kgen's own lib/: the others are the specification's */
   int line;                /* of text's first line */
   const char *text;        /* from the comment block right above to the closing brace */
   size_t len;
@@ -30,7 +32,8 @@ typedef struct Item {
 } Item;
 
 typedef struct Source {
-  const char *file, *text;
+  const char *file, *mark, *text;
+  bool shipped;
   size_t len;
   int token_count;
   Token *tokens;
@@ -40,8 +43,8 @@ struct Language {
   Arena *a;
   CXIndex index;
   Source portable;
-  int source_count;
-  Source *sources; /* lib/..kc, by name */
+  int source_count, source_room;
+  Source *sources; /* lib/..kc, by name: kgen's own, then the specification's */
   int item_count, item_room;
   Item *items;
   Words words;        /* of portable.h */
@@ -50,6 +53,14 @@ struct Language {
 
 /* Splits lib/..kc into l->items, and reads portable.h into l->words. */
 void items_load(Language *l, const char *templates, Diags *d);
+/* Likewise lib/..kc beside a specification, where there is such a folder. */
+void items_load_own(Language *l, const char *folder, Diags *d);
+/* A language that has the functions above a body too, and what stands among them, as items; *rest is
+** the body with blanks in their place.  NULL: there is no function. */
+Language *items_above(Arena *a, const Language *l, const Source *body, char **rest, Diags *d);
+bool token_starts_function(const Token *t, int count, int i);
+/* False, and told of: an item from `first` on that is called as something else is. */
+bool items_named_well(const Language *l, int first, Diags *d);
 /* The items that tokens may reach by name, each after those that it names; returns how many. */
 int items_reached(Language *l, const Token *tokens, int count, int *order);
 bool is_language_word(const Language *l, const char *s, int len);
@@ -189,7 +200,8 @@ typedef struct Check {
   const char *path; /* of the body, as shown */
   const char *text;
   size_t len;        /* with LOCAL arrays marked */
-  const char *shown; /* as the file has it */
+  const char *whole; /* as the file has it */
+  const char *shown; /* ... without the functions above it */
   int token_count;
   Token *tokens;
   int item_count, *items; /* in the parsed text, in its order */

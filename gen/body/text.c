@@ -33,9 +33,11 @@ static const struct Refused {
     {"throw", "an exception", "no backend has them"},
     {"try", "an exception", "no backend has them"},
     {"catch", "an exception", "no backend has them"},
-    {"virtual", "a virtual function", "no backend has them all; write a plain function in lib/"},
-    {"operator", "an operator of one's own", "write a plain function in lib/"},
-    {"class", "a class", "write a struct of data and plain functions"},
+    {"virtual", "a virtual function",
+     "no backend has them all; write a plain function above the body"},
+    {"operator", "an operator of one's own", "write a plain function above the body"},
+    {"class", "the word class",
+     "write typename in a template; else a struct of data and plain functions"},
     {"union", "a union", "write bits(x) and f32_of_bits(b)"},
     {"friend", "a friend", "a struct holds data only"},
     {"private", "an access specifier", "a struct holds data only"},
@@ -107,7 +109,7 @@ static void check_directive(Check *c, const char *file, const Token *first, cons
     refuse(c, file, first, t, "#pragma",
            "a backend's own hint changes only that backend; leave it out");
   else if (strncmp(s, "define", 6) == 0)
-    refuse(c, file, first, t, "#define", "write a constant, or a function in lib/");
+    refuse(c, file, first, t, "#define", "write a constant, or a function above the body");
   else
     refuse(c, file, first, t, "a preprocessor directive",
            "choose with if (CONSTANT), a constant of the specification");
@@ -343,6 +345,21 @@ static bool check_brackets(Check *c) {
   return false;
 }
 
+/* Where a statement may begin, outside of braces. */
+static void check_functions(Check *c) {
+  int depth = 0;
+  bool begins = true;
+  for (int i = 0; (i = token_from(c->tokens, c->token_count, i)) < c->token_count; i++) {
+    const Token *t = &c->tokens[i];
+    if (begins && depth == 0 && token_starts_function(c->tokens, c->token_count, i))
+      refuse(c, c->path, c->tokens, t, "a function below a statement",
+             "write it above the first statement, or in lib/ beside the specification");
+    if (token_is(t, "{")) depth++;
+    if (token_is(t, "}")) depth--;
+    begins = t->kind == TOK_PUNCT && strchr(";{}", *t->s);
+  }
+}
+
 /* Some of what follows, and of what clang does, grows with the square of a body. */
 enum { BODY_KIB = 4096 };
 
@@ -354,6 +371,7 @@ bool text_check(Check *c) {
     return false;
   }
   text_check_tokens(c, c->path, c->tokens, c->token_count);
+  check_functions(c);
   return c->faults == before && check_brackets(c);
 }
 

@@ -590,7 +590,8 @@ Tree *tree_make(Check *c, Variant **variants, int count) {
   int seconds;
   if (!ends_in_time(c, t, &seconds)) {
     FAULT_AT(c, ((Place){c->path, 1, 0}), D_BODY_PARSE_LONG, seconds);
-    NOTE(c, "make it smaller: a table in memory, or a function in lib/, for what it says so often");
+    NOTE(c, "make it smaller: a table in memory, or a function above the body, for what it says so "
+            "often");
     tree_close(t);
     return NULL;
   }

@@ -274,7 +274,7 @@ static void put_entry(Emit *e, Buf *out) {
       buf_puts(out, "\n");
     }
   put_asked(e, out, words);
-  buf_printf(out, "#line 1 \"%s\"\n", e->f->path);
+  buf_printf(out, "#line %d \"%s\"\n", e->f->line, e->f->path);
   put_body(e, out);
   buf_puts(out, "}\n");
 }

@@ -134,7 +134,7 @@ static char *source_text(Emit *e, const EmitParts *parts) {
   const char *line = strchr(close.s, '\n');
   if (line != NULL) buf_printf(&out, "%s\n", line + 1);
   if (parts->asked.len > 0) buf_put(&out, parts->asked.s, parts->asked.len);
-  buf_printf(&out, "#line 1 \"%s\"\n", e->f->path);
+  buf_printf(&out, "#line %d \"%s\"\n", e->f->line, e->f->path);
   buf_put(&out, parts->body.s, parts->body.len);
   char *text = emit_tidy(e->a, &out);
   buf_free(&out);

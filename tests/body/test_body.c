@@ -8,6 +8,7 @@
 ** project's root; with KGEN_EXPECT=1 in the environment the `expect` files are written instead of
 ** compared. */
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,6 +121,7 @@ static Found read_bodies(void) {
   const Words *words = language_words(f.l);
   const Backend **backends = backends_load(f.a, "templates", words, &count, f.d);
   f.spec = spec_load(f.a, "kernels.lua", words, backends, count, f.d);
+  if (f.spec) language_load_own(f.l, f.spec->folder, f.d);
   if (f.spec && diags_errors(f.d) == 0 && f.spec->kernel_count > 0)
     for (int p = 0; p < f.spec->kernels[0]->port_count; p++)
       f.facts[p] = body_facts(f.a, f.l, f.spec->kernels[0], &f.spec->kernels[0]->ports[p], f.d);
@@ -160,8 +162,14 @@ static Found read_case(Arena *a, const char *folder, const char *which) {
   const char *lib = read_text(a, "%s/tests/bad/%s/%s_lib.kc", root, folder, which);
   assert_non_null(spec);
   assert_non_null(body);
+  const char *beside = read_text(a, "%s/tests/bad/%s/%s_beside.kc", root, folder, which);
   unlink("templates/lib/own.kc");
+  unlink("lib/beside.kc");
   if (lib) write_text("templates/lib/own.kc", lib);
+  if (beside) {
+    assert_true(mkdir("lib", 0777) == 0 || errno == EEXIST);
+    write_text("lib/beside.kc", beside);
+  }
   return read_these(spec, body);
 }
 
@@ -185,6 +193,8 @@ static int check_case(const char *folder) {
   }
   done(&f);
   unlink("templates/lib/own.kc");
+  unlink("lib/beside.kc");
+  rmdir("lib");
   arena_free(a);
   return wrong;
 }
@@ -308,6 +318,45 @@ static void a_struct_of_the_library_is_found_through_the_values_of_its_type(void
   assert_int_equal(f.facts[0]->shared_bytes[0], 2 * 4 * 256 / 32);
   assert_int_equal(f.facts[0]->shared_bytes[1], 2 * 4 * 256 / 64);
   done(&f);
+  arena_free(a);
+}
+
+/* They come after what they call, with their lines, and the body goes on where it is written. */
+static void functions_above_a_body_and_beside_the_specification_are_its_own(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  const char *spec = read_text(a, "%s/tests/bad/body.lua", root);
+  assert_int_equal(mkdir("lib", 0777), 0);
+  write_text("lib/beside.kc",
+             "// beside.kc: for a test.\n\n// v twice\nf32 twice(f32 v) { return v + v; }\n");
+  Found f = read_these(
+      spec,
+      "// the body\nstruct pair { f32 a; };\n\nf32 thrice(pair p) { return twice(p.a) + p.a; }\n\n"
+      "// from here on\nfor (u32 i = thread; i < D; i += THREADS)\n"
+      "  y[u64(group_x) * D + i] = T(thrice(pair{f32(x[u64(group_x) * D + i])}) * scale);\n");
+  assert_string_equal(f.said, "");
+  const Facts *x = f.facts[0];
+  int twice = 0, pair = 0, thrice = 0;
+  assert_non_null(lib_named(x, "twice", &twice));
+  assert_non_null(lib_named(x, "pair", &pair));
+  assert_non_null(lib_named(x, "thrice", &thrice));
+  assert_true(thrice > twice && thrice > pair);
+  assert_true(x->lib[twice].is_own && x->lib[pair].is_own && x->lib[thrice].is_own);
+  assert_string_equal(x->lib[twice].file, "lib/beside.kc");
+  assert_int_equal(x->lib[twice].line, 3);
+  assert_string_equal(x->lib[thrice].file, "body.kc");
+  assert_int_equal(x->lib[thrice].line, 4);
+  assert_int_equal(x->line, 6);
+  assert_int_equal(strncmp(x->text, "// from here on\n", 16), 0);
+  assert_int_equal(strlen(x->text), x->len);
+  done(&f);
+  assert_int_equal(unlink("lib/beside.kc"), 0);
+  assert_int_equal(symlink("/etc/passwd", "lib/far.kc"), 0);
+  f = read_these(spec, "y[0] = T(f32(x[0]) * scale);\n");
+  expect_within(f.said, "lib/far.kc: error E100: cannot read it: it leads out of its folder");
+  done(&f);
+  assert_int_equal(unlink("lib/far.kc"), 0);
+  assert_int_equal(rmdir("lib"), 0);
   arena_free(a);
 }
 
@@ -531,6 +580,7 @@ int main(void) {
           a_body_has_exactly_the_library_functions_that_it_uses_each_after_those_it_calls),
       cmocka_unit_test(a_library_functions_text_has_its_comment_and_the_line_where_it_starts),
       cmocka_unit_test(a_struct_of_the_library_is_found_through_the_values_of_its_type),
+      cmocka_unit_test(functions_above_a_body_and_beside_the_specification_are_its_own),
       cmocka_unit_test(local_arrays_get_names_that_are_unique_in_the_entry),
       cmocka_unit_test(shared_bytes_are_right_for_each_type_constant_and_width),
       cmocka_unit_test(a_port_with_its_own_body_and_constants_has_its_own_facts),
