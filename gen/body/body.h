@@ -23,7 +23,7 @@ typedef struct
   const char *text;        /* with the comment block right above it */
   bool is_type;
   bool
-      is_own; /* of the specification, not of kgen: no backend has its name, as texts call it own_name */
+      is_own; /* of the specification, not of kgen: no backend has its name, as texts call it kg_own_name */
   unsigned index_words; /* what it and what it calls need, as (1u << IndexWord) */
   int shared_count;
   int *shared; /* likewise: into Facts.shared */

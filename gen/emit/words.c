@@ -210,7 +210,7 @@ static bool is_own_name(const Emit *e, const Token *t, int i, int n) {
 static int put_name(Emit *e, Buf *out, const Token *t, int i, int n, bool member) {
   const char *spelling = member ? NULL : spelling_of(e, &t[i]);
   if (spelling == NULL) {
-    if (!member && is_own_name(e, t, i, n)) buf_puts(out, "own_");
+    if (!member && is_own_name(e, t, i, n)) buf_puts(out, "kg_own_");
     buf_put(out, t[i].s, (size_t)t[i].len);
     return 1;
   }
