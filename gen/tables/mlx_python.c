@@ -153,7 +153,19 @@ static int graph_number(const Library *l, const char *path) {
   die("%s is no graph's file", path);
 }
 
-/* `def NAME(`, or `NAME =`, at the start of a line; NAME_ where Python has the name. */
+/* What a kernel's function is called in its graph's file, as _free in templates/mlx/module.py has it. */
+static const char *graph_name(Arena *a, const char *kernel) {
+  static const char *const keywords[] = {
+      "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+      "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+      "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+      "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+    if (strcmp(kernel, keywords[i]) == 0) return arena_printf(a, "%s_", kernel);
+  return kernel;
+}
+
+/* `def NAME(`, or `NAME =`, at the start of a line. */
 static bool defines(const char *text, const char *name) {
   const size_t n = strlen(name);
   for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -161,9 +173,7 @@ static bool defines(const char *text, const char *name) {
     const bool def = strncmp(line, "def", 3) == 0 && strspn(line + 3, " \t") > 0;
     const char *at = def ? line + 3 + strspn(line + 3, " \t") : line;
     if (strncmp(at, name, n) != 0) continue;
-    at += n;
-    at += *at == '_' && strchr(" \t(=", at[1]) && at[1] != '\0';
-    const char *after = at + strspn(at, " \t");
+    const char *after = at + n + strspn(at + n, " \t");
     if (def ? after[0] == '(' || after[0] == '[' : after[0] == '=' && after[1] != '=') return true;
   }
   return false;
@@ -199,11 +209,12 @@ static bool put_graphs(Buf *b, Arena *a, const Library *l, const bool *wanted, c
       *why = arena_printf(a, "%s: is not UTF-8", k->graph);
       return false;
     }
-    if (!defines(text, k->name)) {
+    const char *name = graph_name(a, k->name);
+    if (!defines(text, name)) {
       *why = arena_printf(a,
                           "%s: has no `def %s(...):` at the start of a line; the graph of a kernel "
                           "is the function of its name",
-                          k->graph, k->name);
+                          k->graph, name);
       return false;
     }
     if (!put[graph_number(l, k->graph)]) put_graph_file(b, l, k->graph, text);
