@@ -27,9 +27,11 @@ static const struct {
 };
 enum { MAKERS = sizeof makers / sizeof *makers };
 
+/* A row says "32 lanes" or "any": one for 64 lanes alone would be taken where it is not right, so it has no place there. */
 static int port_of(const Cpp *c, int maker) {
   for (int i = 0; i < c->k->port_count; i++)
-    if (c->ports.there[i] && strcmp(c->k->ports[i].backend->name, makers[maker].backend) == 0)
+    if (c->ports.there[i] && (c->k->ports[i].waves & KG_WAVE32) != 0 &&
+        strcmp(c->k->ports[i].backend->name, makers[maker].backend) == 0)
       return i;
   return -1;
 }

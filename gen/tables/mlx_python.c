@@ -51,7 +51,7 @@ static void put_parameters(Buf *b, const Kernel *k) {
   buf_puts(b, "),\n");
 }
 
-static void put_chosen(Buf *b, const Kernel *k) {
+static void put_chosen(Buf *b, Arena *a, const Kernel *k) {
   buf_puts(b, "    types={");
   for (int i = 0; i < k->type_count; i++) {
     buf_printf(b, "\"%s\": (", k->types[i].name);
@@ -71,7 +71,9 @@ static void put_chosen(Buf *b, const Kernel *k) {
   buf_puts(b, "},\n    fixed={");
   for (int i = 0; i < k->const_count; i++)
     if (!k->consts[i].in_key)
-      buf_printf(b, "\"%s\": %lld, ", k->consts[i].name, (long long)k->consts[i].values[0]);
+      buf_printf(b, "\"%s\": %s, ", k->consts[i].name,
+                 k->consts[i].is_bool ? k->consts[i].values[0] ? "True" : "False"
+                                      : arena_printf(a, "%lld", (long long)k->consts[i].values[0]));
   buf_puts(b, "},\n    dims={");
   for (int i = 0; i < k->dim_count; i++) {
     int input, end;
@@ -234,7 +236,7 @@ static void put_kernel(Buf *b, Arena *a, const Library *l, int number) {
   const MlxPorts all = mlx_ports(a, l, number);
   buf_printf(b, "KERNELS[\"%s\"] = Kernel(\n    name=\"%s\",\n", k->name, k->name);
   put_parameters(b, k);
-  put_chosen(b, k);
+  put_chosen(b, a, k);
   put_args(b, a, k, false);
   put_args(b, a, k, true);
   put_conditions(b, a, k);

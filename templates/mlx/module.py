@@ -132,7 +132,7 @@ class Kernel:
         for name, is_bool_and_allowed in self.consts.items():
             is_bool, allowed, _ = is_bool_and_allowed
             if v[name] not in allowed:
-                self.refuse(f"{name} is {v[name]}, not one of {[bool(n) if is_bool else n for n in allowed]}")
+                self.refuse(f"{name} is {v[name]!r}, not one of {[bool(n) if is_bool else n for n in allowed]}")
             v[name] = bool(v[name]) if is_bool else int(v[name])
         for name, dtype, shape in self.inputs:
             x = v[name]
@@ -162,6 +162,8 @@ class Kernel:
             if isinstance(v[name], mx.array):
                 if v[name].size != 1:
                     self.refuse(f"{name} has {v[name].size} elements, and is a scalar")
+                if mx.issubdtype(dtype, mx.integer) and not mx.issubdtype(v[name].dtype, mx.integer):
+                    self.refuse(f"{name} is {v[name].dtype}, no whole number")
                 v[name] = v[name].reshape(())
             elif mx.issubdtype(dtype, mx.integer):
                 ends = mx.iinfo(dtype)
@@ -188,19 +190,26 @@ class Kernel:
         memory, and the kernel, which reads its shapes from their ends, reads the first."""
         return mx.broadcast_to(x, (8, *x.shape)) if 0 < x.size < 8 and x.ndim < 8 else x
 
+    def template(self, v):
+        """MLX's template arguments; its integers have 32 bits, and a constant becomes a u32 again in the body."""
+        return [(f"KG_T_{name}", v[name]) for name in self.types] + [
+            (f"KG_C_{name}", v[name] if is_bool else (v[name] + 2**31) % 2**32 - 2**31)
+            for name, (is_bool, _, _) in self.consts.items()]
+
     def prepared(self, values, on):
         """What MLX's kernel object is called with, or None where there is nothing to do."""
         v, port = values, self.ports[on]
         inputs = [self.seen(v[name]) for name, _, _ in self.inputs]
         inputs += [mx.array(v[name], mx.uint32) for name, place in self.dims.items() if place is None]
         inputs += [mx.array(v[name], dtype) for name, dtype in self.scalars]
-        template = [(f"KG_T_{name}", v[name]) for name in self.types]
-        template += [(f"KG_C_{name}", v[name]) for name in self.consts]
         threads = tuple(n(v) for n in port["threads"])
         grid = tuple(g(v) * n for g, n in zip(port["groups"], threads))
         if 0 in grid:
             return None
-        return dict(inputs=inputs, template=template, grid=grid, threadgroup=threads, **self.empty(v))
+        if max(grid) > 2**31 - 1:
+            self.refuse(f"a grid of {grid} threads is not one of MLX's")
+        return dict(inputs=inputs, template=self.template(v), grid=grid, threadgroup=threads,
+                    **self.empty(v))
 
     def empty(self, v):
         return dict(output_shapes=[tuple(size(v) for size in shape) for _, _, shape in self.outputs],

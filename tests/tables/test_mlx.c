@@ -151,6 +151,14 @@ static void a_graph_is_a_function_of_its_kernels_name(void **state) {
   assert_int_equal(run(".build/kgen emit mlx -f @/kernels.lua -o @/a/b 2>&1"), 1);
   has(said, "twice.graph.py: is not UTF-8");
   assert_int_equal(run("test -e @/a/b/kernels_mlx.h"), 1); /* neither is written */
+  /* a row of KernelPorts cannot say "64 lanes alone" */
+  assert_int_equal(run("sed -i 's/hip = {}/hip = { wave = 64, why = \"of 64\" }/' @/kernels.lua"),
+                   0);
+  emitted("def twice(x):\n    return x\n", 0);
+  assert_int_equal(run("grep -q '[.]metal = ' @/a/b/kernels_mlx.h && ! grep -q '[.]rocm = ' "
+                       "@/a/b/kernels_mlx.h"),
+                   0);
+  assert_int_equal(run("rm @/a/b/kernels_mlx.*"), 0);
   const char *const without[] = {"def twice_(x):\n    return x\n", "  def twice(x):\n", "",
                                  "# def twice(x):\n", "twice == 1\n"};
   for (size_t i = 0; i < sizeof without / sizeof *without; i++) emitted(without[i], 1);
