@@ -34,8 +34,8 @@ refuses("beta has 2 elements, and is a scalar", lambda: xielu(x, 1, 1, mx.ones((
 refuses("S is 1.5, no whole number", lambda: gumbel(logits, key, 1.5, 1.0))
 refuses("S is -1, not in 0 to 4294967295", lambda: gumbel(logits, key, -1, 1.0))
 refuses("S is 4294967296, not in", lambda: gumbel(logits, key, 2**32, 1.0))
-refuses("is not one of MLX's", lambda: gumbel.prepared(
-    gumbel.shaped(gumbel.bound((logits, key, 2**32 - 1, 1.0), {})), "metal"))
+many = {**gumbel.shaped(gumbel.bound((logits, key, 8, 1.0), {})), "S": 2**32 - 1}
+refuses("is not one of MLX's", lambda: gumbel.prepared(many, "metal"))
 refuses("takes 5 arguments, 6 were given", lambda: xielu(x, 1, 1, 1, 0, 0))
 gumbel.graph, kept = (lambda *a: a), gumbel.graph
 refuses("its graph has the argument *a, and each is given by its name", gumbel.asked)
