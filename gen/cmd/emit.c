@@ -41,6 +41,13 @@ static const char *stranger(const Kernel *k) {
   return NULL;
 }
 
+/* What keeps MLX from the kernel, or NULL. */
+static const char *obstacle(Arena *a, const Kernel *k) {
+  if (strcmp(k->name, "rocm") == 0) return "rocm_available() is another thing there";
+  const char *dtype = stranger(k);
+  return dtype ? arena_printf(a, "MLX has no dtype for its %s", dtype) : NULL;
+}
+
 /* Which kernels: those named, else all; one that MLX cannot take is told of. */
 static bool *choose(Arena *a, const Library *l, const Options *o, int *status) {
   bool *wanted = arena_alloc(a, ((size_t)l->spec->kernel_count + 1) * sizeof *wanted);
@@ -55,10 +62,9 @@ static bool *choose(Arena *a, const Library *l, const Options *o, int *status) {
     wanted[index] = true;
   }
   for (int i = 0; i < l->spec->kernel_count; i++) {
-    const char *dtype = wanted[i] ? stranger(l->spec->kernels[i]) : NULL;
-    if (dtype == NULL) continue;
-    fprintf(stderr, "kgen emit: %s is left out: MLX has no dtype for its %s\n",
-            l->spec->kernels[i]->name, dtype);
+    const char *why = wanted[i] ? obstacle(a, l->spec->kernels[i]) : NULL;
+    if (why == NULL) continue;
+    fprintf(stderr, "kgen emit: %s is left out: %s\n", l->spec->kernels[i]->name, why);
     wanted[i] = false;
     *status = EXIT_FINDINGS;
   }
@@ -84,25 +90,28 @@ static int emit(Arena *a, const LibraryOptions *lo, const Options *o, const char
   if (!l) return EXIT_FINDINGS;
   if (!wanted) return status;
   const char *why = NULL;
-  if (!output_folder(folder, &why)) {
-    fprintf(stderr, "%s: cannot be made: %s\n", folder, why);
-    return EXIT_FINDINGS;
-  }
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+  const char *texts[sizeof files / sizeof *files];
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) { /* all, before one is written */
     size_t len;
     const char *from = arena_printf(a, "%s/%s", library_templates_folder(a, lo), files[i].fixed);
-    const char *to = arena_printf(a, "%s/%s%s", folder, stem(a, l->spec->file), files[i].ending);
     const char *fixed = text_read(a, from, &len, &why);
     if (!fixed) {
       fprintf(stderr, "%s: cannot be read: %s\n", from, why);
       return EXIT_FINDINGS;
     }
-    const char *text = files[i].text(a, l, fixed, wanted, &why);
-    if (!text) {
+    texts[i] = files[i].text(a, l, fixed, wanted, &why);
+    if (!texts[i]) {
       fprintf(stderr, "%s\n", why);
       return EXIT_FINDINGS;
     }
-    if (!output_file(to, text, strlen(text), &why)) {
+  }
+  if (!output_folder(folder, &why)) {
+    fprintf(stderr, "%s: cannot be made: %s\n", folder, why);
+    return EXIT_FINDINGS;
+  }
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    const char *to = arena_printf(a, "%s/%s%s", folder, stem(a, l->spec->file), files[i].ending);
+    if (!output_file(to, texts[i], strlen(texts[i]), &why)) {
       fprintf(stderr, "%s: cannot be written: %s\n", to, why);
       return EXIT_FINDINGS;
     }

@@ -115,6 +115,8 @@ static bool is_among(const char *s, const char *const *words, size_t n) {
   return false;
 }
 
+bool name_is_keyword(const char *name) { return is_among(name, keywords, COUNT(keywords)); }
+
 const char *spec_prefix_fault(const char *name) {
   if (strcmp(name, "kg") == 0) return "is the library's own prefix";
   if (strncmp(name, "kg_", 3) == 0) return "begins with 'kg_'";
@@ -140,7 +142,7 @@ static bool is_taken_word(Reader *r, Place at, const char *label, const char *na
   if (words_find(r->run->words, name, (int)strlen(name)) ||
       (dtype < KG_DTYPES && strcmp(kg_dtype_name(dtype), name) == 0))
     diag_add(r->d, at, D_NAME_LANGUAGE, label, name);
-  else if (is_among(name, keywords, COUNT(keywords)))
+  else if (name_is_keyword(name))
     diag_add(r->d, at, D_NAME_RESERVED, label, name, "C or C++");
   else if (b)
     diag_add(r->d, at, D_NAME_RESERVED, label, name, b->title);

@@ -86,6 +86,8 @@ typedef struct ScalarDomain {
   double min, max; /* both may be */
 } ScalarDomain;
 
+/* A keyword of C or C++. */
+bool name_is_keyword(const char *name);
 bool dtype_is_float(kg_dtype dtype); /* false for a value that is no dtype */
 /* The largest finite number of a float dtype. */
 double dtype_largest(kg_dtype dtype);

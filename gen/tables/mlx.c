@@ -64,10 +64,14 @@ const char *mlx_expr(Arena *a, const Kernel *k, const kg_expr *e, MlxLanguage la
     const long long value = e->steps[i].value;
     const char *text;
     if (op == KG_OP_INT) {
-      text = arena_printf(a, language == MLX_CPP ? "int64_t(%lld)" : "%lld", value);
+      text = arena_printf(a, language == MLX_CPP ? "%lldLL" : "%lld", value);
     } else if (op == KG_OP_VAR) {
-      const char *name = kg_symbol_at(&k->model, (int)value).name;
-      text = arena_printf(a, language == MLX_CPP ? "int64_t(%s)" : "v[\"%s\"]", name);
+      const kg_symbol s = kg_symbol_at(&k->model, (int)value);
+      text = arena_printf(a,
+                          language == MLX_PYTHON ? "v[\"%s\"]"
+                          : s.kind == KG_SCALAR  ? "std::int64_t(%s)" /* the others are of it */
+                                                 : "%s",
+                          s.name);
     } else {
       n -= kg_ops[op].takes;
       text = operated(a, op, &stack[n], language);

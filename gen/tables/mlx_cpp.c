@@ -2,6 +2,7 @@
 ** texts, a row of KernelPorts, its predicate, and a launcher that checks what it is given. */
 #include <string.h>
 
+#include "base/macros.h"
 #include "model/kernel.h"
 #include "tables/ctext.h"
 #include "tables/mlx.h"
@@ -26,9 +27,11 @@ static const struct {
 };
 enum { MAKERS = sizeof makers / sizeof *makers };
 
+/* A row says "32 lanes" or "any": one for 64 lanes alone would be taken where it is not right, so it has no place there. */
 static int port_of(const Cpp *c, int maker) {
   for (int i = 0; i < c->k->port_count; i++)
-    if (c->ports.there[i] && strcmp(c->k->ports[i].backend->name, makers[maker].backend) == 0)
+    if (c->ports.there[i] && (c->k->ports[i].waves & KG_WAVE32) != 0 &&
+        strcmp(c->k->ports[i].backend->name, makers[maker].backend) == 0)
       return i;
   return -1;
 }
@@ -78,7 +81,7 @@ static void put_row(const Cpp *c) {
     if (makers[m].only_if) buf_printf(c->out, "#ifdef %s\n", makers[m].only_if);
     buf_printf(c->out,
                "    .%s = +[]() -> const mlx::core::fast::CustomKernelFunction & { return "
-               "%s_%s(); },\n",
+               "own::%s_%s(); },\n",
                slots[m], c->k->name, makers[m].backend);
     if (strcmp(slots[m], "rocm") == 0 && c->k->ports[port].waves == (KG_WAVE32 | KG_WAVE64))
       buf_puts(c->out, "    .rocm_any_wave_size = true,\n");
@@ -120,7 +123,7 @@ static void put_parameters(const Cpp *c) {
     buf_printf(c->out, "%sconst mlx::core::array &%s", n++ ? ", " : "", k->args[i].name);
   for (int i = 0; i < k->dim_count; i++)
     if (!mlx_dim_place(k, i, &input, &end))
-      buf_printf(c->out, "%sint64_t %s", n++ ? ", " : "", k->dims[i]);
+      buf_printf(c->out, "%sstd::int64_t %s", n++ ? ", " : "", k->dims[i]);
   for (int i = 0; i < k->type_count; i++)
     if (mlx_type_is_given(k, i))
       buf_printf(c->out, "%smlx::core::Dtype %s", n++ ? ", " : "", k->types[i].name);
@@ -129,7 +132,7 @@ static void put_parameters(const Cpp *c) {
                k->scalars[i].name);
   for (int i = 0; i < k->const_count; i++)
     if (k->consts[i].in_key)
-      buf_printf(c->out, "%s%s %s", n++ ? ", " : "", k->consts[i].is_bool ? "bool" : "int64_t",
+      buf_printf(c->out, "%s%s %s", n++ ? ", " : "", k->consts[i].is_bool ? "bool" : "std::int64_t",
                  k->consts[i].name);
   buf_printf(c->out, "%smlx::core::StreamOrDevice kg_stream = {}", n ? ", " : "");
 }
@@ -160,7 +163,7 @@ static void put_constants(const Cpp *c) {
   for (int i = 0; i < k->const_count; i++) {
     const kg_const_param *p = &k->consts[i];
     if (!p->in_key) {
-      buf_printf(c->out, "  [[maybe_unused]] constexpr int64_t %s = %lld;\n", p->name,
+      buf_printf(c->out, "  [[maybe_unused]] constexpr std::int64_t %s = %lld;\n", p->name,
                  (long long)p->values[0]);
       continue;
     }
@@ -181,7 +184,7 @@ static void put_checks(const Cpp *c) {
   put_constants(c);
   for (int i = 0; i < k->dim_count; i++)
     if (mlx_dim_place(k, i, &input, &end))
-      buf_printf(c->out, "  [[maybe_unused]] const int64_t %s = %s.shape(%d);\n", k->dims[i],
+      buf_printf(c->out, "  [[maybe_unused]] const std::int64_t %s = %s.shape(%d);\n", k->dims[i],
                  k->args[input].name, k->args[input].rank - end);
   for (int i = 0; i < k->input_count; i++)
     for (int d = 0; d < k->args[i].rank; d++) {
@@ -191,6 +194,9 @@ static void put_checks(const Cpp *c) {
       put_c_string(c->out, e->text);
       buf_puts(c->out, ");\n");
     }
+  for (int i = 0; i < k->dim_count; i++)
+    if (!mlx_dim_place(k, i, &input, &end))
+      buf_printf(c->out, "  own::dim(\"%s\", \"%s\", %s);\n", k->name, k->dims[i], k->dims[i]);
   for (int i = 0; i < k->require_count; i++) {
     buf_printf(c->out, "  own::must(%s, \"%s\", ", expr(c, &k->require[i]), k->name);
     put_c_string(c->out, k->require[i].text);
@@ -222,12 +228,12 @@ static void put_grid(const Cpp *c) {
     if (first == NULL) first = &c->k->ports[port];
     alike = alike && same_launch(first, &c->k->ports[port]);
   }
-  buf_puts(c->out, "  int64_t kg_groups[3] = {0, 0, 0}, kg_threads[3] = {1, 1, 1};\n");
-  if (!alike) buf_puts(c->out, "  switch (gpu_kernel_backend()) {\n");
+  buf_puts(c->out, "  std::int64_t kg_groups[3] = {0, 0, 0}, kg_threads[3] = {1, 1, 1};\n");
+  if (!alike) buf_puts(c->out, "  switch (kgen_mlx::gpu_kernel_backend()) {\n");
   for (int m = 0; m < MAKERS; m++) {
     const int port = port_of(c, m);
     if (port < 0 || (alike && &c->k->ports[port] != first)) continue;
-    if (!alike) buf_printf(c->out, "  case GpuKernelBackend::%s: ", cases[m]);
+    if (!alike) buf_printf(c->out, "  case kgen_mlx::GpuKernelBackend::%s: ", cases[m]);
     buf_puts(c->out, alike ? "  " : "");
     put_axes(c, "kg_groups", c->k->ports[port].launch.groups);
     buf_puts(c->out, "\n    ");
@@ -245,8 +251,8 @@ static void put_call(const Cpp *c) {
     buf_printf(c->out, "%sown::seen(%s)", n++ ? ", " : "", k->args[i].name);
   for (int i = 0; i < k->dim_count; i++)
     if (!mlx_dim_place(k, i, &input, &end))
-      buf_printf(c->out, "%smlx::core::array(uint32_t(%s), mlx::core::uint32)", n++ ? ", " : "",
-                 k->dims[i]);
+      buf_printf(c->out, "%smlx::core::array(std::uint32_t(%s), mlx::core::uint32)",
+                 n++ ? ", " : "", k->dims[i]);
   for (int i = 0; i < k->scalar_count; i++)
     buf_printf(c->out, "%smlx::core::array(%s, mlx::core::%s)", n++ ? ", " : "", k->scalars[i].name,
                mlx_dtype(k->scalars[i].dtype));
@@ -271,25 +277,42 @@ static void put_call(const Cpp *c) {
   buf_puts(c->out, "}, kg_stream);\n}\n");
 }
 
+/* NAME, or NAME_ where C++, C's headers, the frame or another kernel's row has the name. */
+static const char *function_name(const Cpp *c) {
+  static const char *const taken[] = {"own", "KernelPorts", "GpuKernelBackend"};
+  static const char *const derived[] = {"_ports", "_available"};
+  const char *name = c->k->name;
+  bool is_taken = name_is_keyword(name) || macro_owner(name) != NULL;
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+    is_taken = is_taken || strcmp(name, taken[i]) == 0;
+  for (int i = 0; i < c->l->spec->kernel_count; i++)
+    for (size_t d = 0; d < sizeof derived / sizeof *derived; d++)
+      is_taken = is_taken || strcmp(name, arena_printf(c->a, "%s%s", c->l->spec->kernels[i]->name,
+                                                       derived[d])) == 0;
+  return is_taken ? arena_printf(c->a, "%s_", name) : name;
+}
+
 static void put_kernel(const Cpp *c) {
   const Kernel *k = c->k;
   buf_printf(c->out, "\n// ---- %s\n\n", k->name);
+  buf_puts(c->out, "namespace own {\n");
   put_names(c, "inputs");
   put_names(c, "outputs");
   for (int m = 0; m < MAKERS; m++)
     if (port_of(c, m) >= 0) put_port(c, m, port_of(c, m));
+  buf_puts(c->out, "} // namespace own\n");
   put_row(c);
   put_comment(c);
-  buf_printf(c->out, "inline std::vector<mlx::core::array> %s(", k->name);
+  buf_printf(c->out, "inline std::vector<mlx::core::array> %s(", function_name(c));
   put_parameters(c);
   buf_puts(c->out, ") {\n");
   put_checks(c);
-  buf_printf(
-      c->out,
-      "  const mlx::core::fast::CustomKernelFunction &kg_function = select_kernel_port(\"%s\", ",
-      k->name);
+  buf_printf(c->out,
+             "  const mlx::core::fast::CustomKernelFunction &kg_function = "
+             "kgen_mlx::select_kernel_port(\"%s\", ",
+             k->name);
   put_c_string(c->out, k->fallback);
-  buf_printf(c->out, ", %s_ports);\n", k->name);
+  buf_printf(c->out, ", kgen_mlx::%s_ports);\n", k->name);
   put_grid(c);
   put_call(c);
 }

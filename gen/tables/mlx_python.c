@@ -51,7 +51,7 @@ static void put_parameters(Buf *b, const Kernel *k) {
   buf_puts(b, "),\n");
 }
 
-static void put_chosen(Buf *b, const Kernel *k) {
+static void put_chosen(Buf *b, Arena *a, const Kernel *k) {
   buf_puts(b, "    types={");
   for (int i = 0; i < k->type_count; i++) {
     buf_printf(b, "\"%s\": (", k->types[i].name);
@@ -71,7 +71,9 @@ static void put_chosen(Buf *b, const Kernel *k) {
   buf_puts(b, "},\n    fixed={");
   for (int i = 0; i < k->const_count; i++)
     if (!k->consts[i].in_key)
-      buf_printf(b, "\"%s\": %lld, ", k->consts[i].name, (long long)k->consts[i].values[0]);
+      buf_printf(b, "\"%s\": %s, ", k->consts[i].name,
+                 k->consts[i].is_bool ? k->consts[i].values[0] ? "True" : "False"
+                                      : arena_printf(a, "%lld", (long long)k->consts[i].values[0]));
   buf_puts(b, "},\n    dims={");
   for (int i = 0; i < k->dim_count; i++) {
     int input, end;
@@ -145,35 +147,52 @@ static void put_port(Buf *b, Arena *a, const Kernel *k, const Port *p, const Mlx
 
 /* ---- graphs ------------------------------------------------------------------------------------- */
 
-/* A graph's file is the body of a function of the module, so that two files may use one name, each for
-** itself; the function has the number of the first kernel that names the file. */
+/* A graph's file is a module inside the module, so that two files may use one name, each for itself, and
+** nothing of a file means anything else there; it has the number of the first kernel that names it. */
 static int graph_number(const Library *l, const char *path) {
   for (int i = 0; i < l->spec->kernel_count; i++)
     if (l->spec->kernels[i]->graph && strcmp(l->spec->kernels[i]->graph, path) == 0) return i;
   die("%s is no graph's file", path);
 }
 
-/* `def NAME(` or `NAME =` at the start of a line. */
+/* What a kernel's function is called in its graph's file, as _free in templates/mlx/module.py has it. */
+static const char *graph_name(Arena *a, const char *kernel) {
+  static const char *const keywords[] = {
+      "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+      "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+      "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+      "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+    if (strcmp(kernel, keywords[i]) == 0) return arena_printf(a, "%s_", kernel);
+  return kernel;
+}
+
+/* `def NAME(`, or `NAME =`, at the start of a line. */
 static bool defines(const char *text, const char *name) {
   const size_t n = strlen(name);
   for (const char *line = text; line; line = strchr(line, '\n')) {
     line += *line == '\n';
-    const char *at = strncmp(line, "def ", 4) == 0 ? line + 4 : line;
+    const bool def = strncmp(line, "def", 3) == 0 && strspn(line + 3, " \t") > 0;
+    const char *at = def ? line + 3 + strspn(line + 3, " \t") : line;
     if (strncmp(at, name, n) != 0) continue;
-    const char *after = at + n + strspn(at + n, " ");
-    if (at != line ? after[0] == '(' : after[0] == '=' && after[1] != '=') return true;
+    const char *after = at + n + strspn(at + n, " \t");
+    if (def ? after[0] == '(' || after[0] == '[' : after[0] == '=' && after[1] != '=') return true;
   }
   return false;
 }
 
+/* As it is, where a raw literal can have it. */
 static void put_graph_file(Buf *b, const Library *l, const char *path, const char *text) {
-  buf_printf(b, "def _graphs_%d():  # %s\n", graph_number(l, path), path);
-  for (const char *line = text; *line;) {
-    const size_t n = strcspn(line, "\n");
-    buf_printf(b, "%s%.*s\n", n ? "    " : "", (int)n, line);
-    line += n + (line[n] == '\n');
+  buf_printf(b, "_graphs_%d = _graphs(", graph_number(l, path));
+  put_string(b, path);
+  buf_puts(b, ", ");
+  const char *end = text[0] == '\0' || text[strlen(text) - 1] != '\n' ? "\n" : "";
+  if (strstr(text, "'''") == NULL)
+    buf_printf(b, "r'''\n%s%s'''[1:])\n\n\n", text, end);
+  else {
+    put_mlx_literal(b, text, MLX_PYTHON);
+    buf_puts(b, ")\n\n\n");
   }
-  buf_puts(b, "    return locals()\n\n\n");
 }
 
 /* False with *why: a file that cannot be read, or has no function of its kernel's name. */
@@ -188,11 +207,16 @@ static bool put_graphs(Buf *b, Arena *a, const Library *l, const bool *wanted, c
       *why = arena_printf(a, "%s: cannot be read: %s", k->graph, text ? "a NUL byte" : reason);
       return false;
     }
-    if (!defines(text, k->name)) {
+    if (utf8_bad(text, len) < len) {
+      *why = arena_printf(a, "%s: is not UTF-8", k->graph);
+      return false;
+    }
+    const char *name = graph_name(a, k->name);
+    if (!defines(text, name)) {
       *why = arena_printf(a,
                           "%s: has no `def %s(...):` at the start of a line; the graph of a kernel "
                           "is the function of its name",
-                          k->graph, k->name);
+                          k->graph, name);
       return false;
     }
     if (!put[graph_number(l, k->graph)]) put_graph_file(b, l, k->graph, text);
@@ -201,12 +225,18 @@ static bool put_graphs(Buf *b, Arena *a, const Library *l, const bool *wanted, c
   return true;
 }
 
+static void put_graph(Buf *b, const Library *l, const Kernel *k) {
+  buf_printf(b, ",\n    graph=_graph(_graphs_%d, ", graph_number(l, k->graph));
+  put_string(b, k->graph);
+  buf_printf(b, ", \"%s\"),\n    doc=", k->name);
+}
+
 static void put_kernel(Buf *b, Arena *a, const Library *l, int number) {
   const Kernel *k = l->spec->kernels[number];
   const MlxPorts all = mlx_ports(a, l, number);
   buf_printf(b, "KERNELS[\"%s\"] = Kernel(\n    name=\"%s\",\n", k->name, k->name);
   put_parameters(b, k);
-  put_chosen(b, k);
+  put_chosen(b, a, k);
   put_args(b, a, k, false);
   put_args(b, a, k, true);
   put_conditions(b, a, k);
@@ -224,8 +254,7 @@ static void put_kernel(Buf *b, Arena *a, const Library *l, int number) {
   buf_puts(b, "},\n    fallback=");
   put_string(b, k->fallback);
   if (k->graph)
-    buf_printf(b, ",\n    graph=_graphs_%d()[\"%s\"],\n    doc=", graph_number(l, k->graph),
-               k->name);
+    put_graph(b, l, k);
   else
     buf_puts(b, ",\n    graph=None,\n    doc=");
   put_string(b, k->summary);
@@ -250,8 +279,7 @@ char *emit_mlx_python(Arena *a, const Library *l, const char *fixed, const bool 
     if (!wanted[i]) continue;
     put_kernel(&b, a, l, i);
   }
-  /* one that is called as a word of Python's or of the module's is in KERNELS only */
-  buf_puts(&b, "globals().update({n: k for n, k in KERNELS.items() if n not in globals()})\n");
+  buf_puts(&b, "_export(globals())\n");
   char *text = arena_strdup(a, b.s);
   content_stamp(text, strlen(text));
   buf_free(&b);

@@ -17,6 +17,13 @@ return {
     "simd", "sampler", "texture2d", "array", "atomic_int", "atomic_uint", "as_type", "access", "visible", "stitchable",
     "coherent", "precise", "fast", "mem_flags", "metal_stdlib",
     "ctz", "fabs", "mulhi", -- functions that texts use: a template of ours by that name would yield to Metal's
+    -- attributes, of which MLX makes a parameter of the entry where it sees the word in a body
+    "dispatch_quadgroups_per_threadgroup", "dispatch_simdgroups_per_threadgroup", "dispatch_threads_per_threadgroup",
+    "grid_origin", "grid_size", "quadgroup_index_in_threadgroup", "quadgroups_per_threadgroup",
+    "simdgroup_index_in_threadgroup", "simdgroups_per_threadgroup", "thread_execution_width", "thread_index_in_quadgroup",
+    "thread_index_in_simdgroup", "thread_index_in_threadgroup", "thread_position_in_grid",
+    "thread_position_in_threadgroup", "threadgroup_position_in_grid", "threadgroups_per_grid", "threads_per_grid",
+    "threads_per_simdgroup", "threads_per_threadgroup",
   },
 
   spell = {

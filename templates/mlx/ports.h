@@ -16,6 +16,9 @@
 #include "mlx/mlx.h"
 #endif
 
+#ifndef KGEN_MLX_FRAME // once, however many such files a program has
+#define KGEN_MLX_FRAME
+
 // KGEN_KERNEL_PORTS: a header of yours, in quotes, that has KernelPorts, select_kernel_port and has_kernel_port in the
 // namespace kgen_mlx; else these are taken.  KGEN_MLX_ROCM: MLX has fast::hip_kernel; without it every rocm slot is empty.
 #ifdef KGEN_KERNEL_PORTS
@@ -121,6 +124,10 @@ inline void dtype(const char *kernel, const char *name, mx::Dtype is, std::vecto
     if (d == is) return;
   refuse(kernel, std::string(name) + " has a dtype that it may not have");
 }
+inline void dim(const char *kernel, const char *name, int64_t value) {
+  if (value < 0 || value > UINT32_MAX)
+    refuse(kernel, std::string(name) + " is " + std::to_string(value) + ", not in 0 to 4294967295");
+}
 inline int to_int(const char *kernel, int64_t value) {
   if (value < 0 || value > INT32_MAX)
     refuse(kernel, "a size of " + std::to_string(value) + " is not one of MLX's");
@@ -164,3 +171,4 @@ launch(const char *kernel, const mx::fast::CustomKernelFunction &function,
 
 } // namespace own
 } // namespace kgen_mlx
+#endif

@@ -66,7 +66,7 @@ class Module:
         v = kernel.shaped(kernel.bound((), self.values(name, inputs, outputs, values)))
         if compute is None:
             return self.named(name, kernel.by_graph(v))
-        got = kernel.graph(**{word: self.wide(v[word], compute) for word in kernel.graph_takes})
+        got = kernel.graph(**{word: self.wide(v[value], compute) for word, value in kernel.graph_takes.items()})
         return self.named(name, got)
 
     @staticmethod

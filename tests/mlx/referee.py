@@ -223,7 +223,7 @@ def referee(kgen, *words):
         def from_the_front(text):
             return axis.sub("_in_ndim * 0 + 0]", text)
         r.verify("planted: a dim from the first axis", lambda k: from_the_front(
-            called(k, committed(k), r.texts(k, 1000), 0)), "run", "simt32/metal", [k], "differ|outside|beyond|never written")
+            called(k, committed(k), r.texts(k, 1000), 0)), "run", "simt32/metal", [k], "differ|outside|beyond|never written|expected")
         r.verify("planted: no conversion from constant memory", lambda k: as_entry(
             k, [(i, w) for i, w in r.texts(k, 4)]).replace("constant const V *p) { return (device",
             "device V **p) { return (device"), "compile", "clang-metal", [k], "no matching function")

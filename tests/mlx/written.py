@@ -70,12 +70,10 @@ def caught(run):
 
 def written(kernel, instance, size, seen):
     function = kernel.function("metal")
-    template = [(f"KG_T_{n}", instance[n]) for n in kernel.types]
-    template += [(f"KG_C_{n}", instance[n]) for n in kernel.consts]
     dtypes = [instance[d] if isinstance(d, str) else d for _, d, _ in kernel.outputs]
 
     def traced(*inputs):
-        return function(inputs=list(inputs), template=template, grid=(32, 1, 1), threadgroup=(32, 1, 1),
+        return function(inputs=list(inputs), template=kernel.template(instance), grid=(32, 1, 1), threadgroup=(32, 1, 1),
                         output_shapes=[(16,)] * len(dtypes), output_dtypes=dtypes, verbose=True,
                         stream=mx.gpu)
     with tempfile.NamedTemporaryFile(suffix=".mlxfn") as file:

@@ -92,8 +92,7 @@ static void expressions_are_those_of_the_language(void **state) {
   for (int i = 0; i < k->input_count; i++)
     if (strcmp(k->args[i].name, "gate_w") == 0) e = &k->args[i].shape[2];
   assert_string_equal(mlx_expr(arena, k, e, MLX_PYTHON), "((v[\"Din\"] * v[\"BITS\"]) // 32)");
-  assert_string_equal(mlx_expr(arena, k, e, MLX_CPP),
-                      "own::floor_div((int64_t(Din) * int64_t(BITS)), int64_t(32))");
+  assert_string_equal(mlx_expr(arena, k, e, MLX_CPP), "own::floor_div((Din * BITS), 32LL)");
 }
 
 static void the_command_refuses_what_it_does_not_know(void **state) {
@@ -134,15 +133,83 @@ static void a_graph_is_a_function_of_its_kernels_name(void **state) {
   write_file("kernels.lua", graph_spec);
   write_file("twice.kc", "const u32 i = group_x * 64 + thread;\nif (i < n) y[i] = x[i] + x[i];\n");
   emitted("def _sum(a):\n    return a + a\n\n\ndef twice(x):\n    return _sum(x)\n", 0);
-  assert_int_equal(run("grep -q 'graph=_graphs_0()\\[\"twice\"\\]' @/a/b/kernels_mlx.py"), 0);
+  assert_int_equal(
+      run("grep -q 'graph=_graph(_graphs_0, \"twice.graph.py\", \"twice\")' @/a/b/kernels_mlx.py"),
+      0);
   assert_int_equal(run("python3 -m py_compile @/a/b/kernels_mlx.py"), 0);
   emitted("twice = abs", 0);
-  assert_int_equal(run("rm @/a/b/kernels_mlx.py"), 0);
+  emitted("def  twice (x):\n\treturn x", 0);
+  /* what is in a literal stays as it is, and a file is a module: these would mean something else in a function */
+  emitted("from math import *\nTEXT = \"\"\"\n''' \\\n\"\"\"\n\n\ndef twice(x):\n    global TEXT\n "
+          "   return x\n",
+          0);
+  assert_int_equal(run("grep -q '^def twice' @/a/b/kernels_mlx.py && python3 -m py_compile "
+                       "@/a/b/kernels_mlx.py"),
+                   0);
+  assert_int_equal(run("rm @/a/b/kernels_mlx.[hp]*"), 0);
+  write_file("twice.graph.py", "# \xe9\ndef twice(x):\n    return x\n");
+  assert_int_equal(run(".build/kgen emit mlx -f @/kernels.lua -o @/a/b 2>&1"), 1);
+  has(said, "twice.graph.py: is not UTF-8");
+  assert_int_equal(run("test -e @/a/b/kernels_mlx.h"), 1); /* neither is written */
+  /* a row of KernelPorts cannot say "64 lanes alone" */
+  assert_int_equal(run("sed -i 's/hip = {}/hip = { wave = 64, why = \"of 64\" }/' @/kernels.lua"),
+                   0);
+  emitted("def twice(x):\n    return x\n", 0);
+  assert_int_equal(run("grep -q '[.]metal = ' @/a/b/kernels_mlx.h && ! grep -q '[.]rocm = ' "
+                       "@/a/b/kernels_mlx.h"),
+                   0);
+  assert_int_equal(run("rm @/a/b/kernels_mlx.*"), 0);
   const char *const without[] = {"def twice_(x):\n    return x\n", "  def twice(x):\n", "",
                                  "# def twice(x):\n", "twice == 1\n"};
   for (size_t i = 0; i < sizeof without / sizeof *without; i++) emitted(without[i], 1);
   assert_int_equal(run("test -e @/a/b/kernels_mlx.py"), 1);
   assert_int_equal(run("rm -r @"), 0);
+}
+
+/* Kernels and parameters called as what stands around them in either file. */
+static void names_of_the_frame_are_free(void **state) {
+  (void)state;
+  static const char *const kernels[] = {"class",   "own",       "KernelPorts", "INT32_MAX",
+                                        "int64_t", "lambda",    "mx",          "len",
+                                        "foo",     "foo_ports", "foo_metal",   "std"};
+  static const char *const words[] = {
+      "self", "stream",   "own", "int64_t", "select_kernel_port", "v", "foo_ports", "lambda",
+      "mx",   "kgen_mlx", "std", "uint32_t"};
+  strcpy(folder, "/tmp/kgen-test-mlx-XXXXXX");
+  assert_non_null(mkdtemp(folder));
+  Buf spec = {0};
+  for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+    buf_printf(&spec,
+               "kernel \"%s\" { summary = \"y = x.\", dims = { \"n\", \"%s\" },\n"
+               "  inputs = { { \"x\", \"f32\", { \"n\" } } },\n"
+               "  outputs = { { \"y\", \"f32\", { \"n\", \"%s\" } } },\n"
+               "  launch = { groups = { ceil_div(dim.n, 64), 1, 1 }, threads = { 64, 1, 1 } },\n"
+               "  wave = any, ports = { metal = {}, cuda = {}, hip = {} },\n"
+               "  numerics = { accumulate = f32, tolerance = { f32 = 0 } }, fallback = \"copy\",\n"
+               "  body = \"copy.kc\", graph = \"copy.graph.py\" }\n",
+               kernels[i], words[i], words[i]);
+  write_file("kernels.lua", spec.s);
+  write_file("copy.kc", "const u32 i = group_x * 64 + thread;\nif (i < n) y[i] = x[i];\n");
+  write_file("copy.graph.py", "def _copy(x):\n    return x\n\n\n"
+                              "class_ = _copy\nown = _copy\nKernelPorts = _copy\n"
+                              "INT32_MAX = _copy\nint64_t = _copy\n"
+                              "lambda_ = _copy\nmx = _copy\nlen = _copy\nfoo = _copy\n"
+                              "foo_ports = _copy\nfoo_metal = _copy\nstd = _copy\n");
+  assert_int_equal(run(".build/kgen emit mlx -f @/kernels.lua -o @ 2>&1"), 0);
+  assert_int_equal(
+      run("sed 's/^kernel \"/&more_/; s/, graph = .*/ }/' @/kernels.lua > @/more.lua &&"
+          " .build/kgen emit mlx -f @/more.lua -o @ 2>&1"),
+      0);
+  write_file("two.cc",
+             "#define KGEN_MLX_DECLARED\n#include \"declared.h\"\n"
+             "#include \"kernels_mlx.h\"\n#include \"more_mlx.h\"\n"
+             "auto a = kgen_mlx::class_, b = kgen_mlx::own_, c = kgen_mlx::foo_ports_,\n"
+             "     d = kgen_mlx::foo_metal, e = kgen_mlx::INT32_MAX_, f = kgen_mlx::more_foo;\n"
+             "auto g = kgen_mlx::foo_ports;\n");
+  assert_int_equal(
+      run("g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I tests/mlx -I @ @/two.cc 2>&1"), 0);
+  assert_int_equal(run("rm -r @"), 0);
+  buf_free(&spec);
 }
 
 /* What `ninja mlx` puts MLX's texts to. */
@@ -173,6 +240,7 @@ int main(void) {
       cmocka_unit_test(expressions_are_those_of_the_language),
       cmocka_unit_test(the_command_refuses_what_it_does_not_know),
       cmocka_unit_test(a_graph_is_a_function_of_its_kernels_name),
+      cmocka_unit_test(names_of_the_frame_are_free),
       cmocka_unit_test(other_texts_can_be_verified),
       cmocka_unit_test(the_header_compiles_and_does_as_it_says),
   };
