@@ -56,8 +56,10 @@ static const struct {
     {"cvt.f32.f16", "kg_f16_value"},
     {"ex2.approx.f32", "__expf"},
     {"lg2.approx.f32", "__logf"},
-    {"lg2.approx.f32", "__log2f"}, {"rsqrt.approx.f32", "rsqrtf"},
-    {"sin.approx.f32", "__sinf"},  {"cos.approx.f32", "__cosf"},
+    {"lg2.approx.f32", "__log2f"},
+    {"rsqrt.approx.f32", "rsqrtf"},
+    {"sin.approx.f32", "__sinf"},
+    {"cos.approx.f32", "__cosf"},
 };
 
 /* ---- the text -------------------------------------------------------------------------------- */

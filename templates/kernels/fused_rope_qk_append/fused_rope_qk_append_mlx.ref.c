@@ -46,7 +46,8 @@ static const double *head_of(const ref_call *c, int64_t b, int64_t t, int64_t he
   const char *name = head < Hq ? "q" : head < Hq + Hkv ? "k" : "v";
   const int64_t own = head < Hq ? head : (head - Hq) % Hkv, heads = head < Hq ? Hq : Hkv;
   const bool paged = ref_int(c, "LAYOUT") == 1 && head >= Hq;
-  return ref_find(c, name)->real + (paged ? (b * L + t) * heads + own : (b * heads + own) * L + t) * D;
+  return ref_find(c, name)->real +
+         (paged ? (b * L + t) * heads + own : (b * heads + own) * L + t) * D;
 }
 
 static bool same(double a, double b) {
@@ -79,7 +80,8 @@ const char *judge(const ref_call *want, const ref_call *got) {
     for (int64_t t = 0; t < ref_int(want, "L"); t++)
       for (int64_t p = 0; p < ref_int(want, "D") / 2; p++) {
         if (pair_right(want, got, b, t, p)) continue;
-        snprintf(said, sizeof said, "pair %lld of token %lld of batch %lld is turned by no angle near its",
+        snprintf(said, sizeof said,
+                 "pair %lld of token %lld of batch %lld is turned by no angle near its",
                  (long long)p, (long long)t, (long long)b);
         return said;
       }
