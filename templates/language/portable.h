@@ -122,6 +122,13 @@ f32x4 operator-(f32x4 a, f32x4 b);
 f32x4 operator*(f32x4 a, f32x4 b);
 f32x4 operator*(f32x4 a, f32 b);
 
+// On top of these, in templates/lib, with the same bits on every backend (but for tan) and edges as in C (a name of yours
+// may be called like one of them where the body does not call it):
+//   math.kc   expm1 log1p pow atan      to 1 or 1.5 units in the last place
+//             erf atan2 sinh cosh       to 2
+//             tan                       to 3, by sin and cos
+//   whole.kc  trunc rint round fmod copysign sign clamp select isinf isfinite clz ctz: exact
+
 // -- arithmetic: fast.  Another name, since other bits ------------------------------------------------------------------------------
 f32 fast_exp(f32 x);  // to 3 + 2|x| units in the last place
 f32 fast_exp2(f32 x);
