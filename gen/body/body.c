@@ -131,7 +131,7 @@ static bool items_name(const Check *c, const char *word) {
 
 /* A library function of this body that comes to name THREADS, its mentions before it. */
 static bool counts_threads(const Check *c, const Token *t) {
-  if (!is_library_name(c->l, t->s, t->len)) return false;
+  if (!is_library_name(c->l, t->s, t->len, false)) return false;
   bool *counts = arena_alloc(c->a, (size_t)c->l->item_count + 1);
   for (int i = 0; i < c->item_count; i++) {
     const Item *x = &c->l->items[c->items[i]];
@@ -321,7 +321,7 @@ static void put_library(Check *c, const Gathered *g, Facts *f) {
                          .line = x->line,
                          .text = x->text,
                          .is_type = x->is_type,
-                         .is_own = !x->shipped,
+                         .prefix = item_prefix(x),
                          .index_words = g->words[item]};
     out->shared = arena_alloc(c->run, arrays * sizeof *out->shared);
     for (int s = 0; s < g->array_count; s++) {

@@ -22,8 +22,7 @@ typedef struct
   int line;                /* of text's first line */
   const char *text;        /* with the comment block right above it */
   bool is_type;
-  bool
-      is_own; /* of the specification, not of kgen: no backend has its name, as texts call it kg_own_name */
+  const char *prefix; /* of its name in texts: what a backend may have one of that name of; or "" */
   unsigned index_words; /* what it and what it calls need, as (1u << IndexWord) */
   int shared_count;
   int *shared; /* likewise: into Facts.shared */

@@ -35,7 +35,7 @@ static const char *whose(Check *c, const char *name, bool in_body) {
         return arena_printf(c->a, "a reserved word of %s", b->title);
   }
   if (!in_body) return NULL;
-  if (is_library_name(c->l, name, len)) return "a library function or struct";
+  if (is_library_name(c->l, name, len, true)) return "a library function or struct";
   for (int i = 0; i < k->arg_count; i++)
     if (strcmp(k->args[i].name, name) == 0) return "an argument of the kernel";
   for (int i = 0; i < k->dim_count; i++)
@@ -294,7 +294,8 @@ void check_names(Check *c) {
   for (const Function *f = c->tree->functions; f; f = f->next) {
     if (!f->body) continue;
     if (!f->is_body) {
-      check_name(c, f->at, f->name, false);
+      if (f->item < 0 || !item_prefix(&c->l->items[f->item])[0]) /* else texts call it otherwise */
+        check_name(c, f->at, f->name, false);
       for (int i = 0; i < f->param_count; i++)
         check_name(c, f->params[i]->at, f->params[i]->name, false);
     }

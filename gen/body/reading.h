@@ -63,8 +63,11 @@ bool token_starts_function(const Token *t, int count, int i);
 bool items_named_well(const Language *l, int first, Diags *d);
 /* The items that tokens may reach by name, each after those that it names; returns how many. */
 int items_reached(Language *l, const Token *tokens, int count, int *order);
+/* "kg_own_", "kg_" or "": see LibFunction. */
+const char *item_prefix(const Item *x);
 bool is_language_word(const Language *l, const char *s, int len);
-bool is_library_name(const Language *l, const char *s, int len);
+/* as_in_texts: but for functions that texts call otherwise, so that a variable may have their names. */
+bool is_library_name(const Language *l, const char *s, int len, bool as_in_texts);
 
 /* ---- the copied tree ------------------------------------------------------------------------- */
 

@@ -293,6 +293,24 @@ static void check_name(Check *c, const char *file, const Token *first, const Tok
          "backend's has it");
 }
 
+/* A backend's own function is for ports whose bits are that backend's, and which have it. */
+static void check_own(Check *c, const char *file, const Token *first, const Token *t) {
+  const Word *word = words_find(&c->l->words, t->s, t->len);
+  if (!word || !(word->marks & WORD_OWN)) return;
+  if (!c->port->mlx_bits) {
+    FAULT_AT(c, token_place(file, first, t), D_OWN_WORD, word->name, c->port->backend->title);
+    NOTE(c, "give the port bits = \"mlx\" and a why, or take what has the same bits everywhere: a "
+            "function of templates/lib, as portable_exp2 is");
+    return;
+  }
+  for (int i = 0; i < c->k->port_count; i++) {
+    const Port *p = &c->k->ports[i];
+    if (!ports_agree(p, c->port) || backend_says(p->backend, word->name)) continue;
+    FAULT_AT(c, token_place(file, first, t), D_OWN_MISSING, p->backend->title, word->name);
+    NOTE(c, "give this port a body of its own, or make it absent, with the reason");
+  }
+}
+
 /* ---- all tokens ------------------------------------------------------------------------------ */
 
 void text_check_tokens(Check *c, const char *file, const Token *tokens, int count) {
@@ -308,6 +326,7 @@ void text_check_tokens(Check *c, const char *file, const Token *tokens, int coun
     if (t->kind == TOK_NUMBER) check_number(c, file, tokens, t);
     if (t->kind == TOK_PUNCT) check_sign(c, file, tokens, count, i);
     if (t->kind == TOK_NAME) check_name(c, file, tokens, t, i + 1 < count ? t + 1 : NULL);
+    if (t->kind == TOK_NAME) check_own(c, file, tokens, t);
     const bool open_comment = t->kind == TOK_COMMENT && t->s[1] == '*' &&
                               (t->len < 4 || strncmp(t->s + t->len - 2, "*/", 2) != 0);
     if (open_comment) FAULT_AT(c, token_place(file, tokens, t), D_BODY_UNCLOSED, "/*");

@@ -4,7 +4,8 @@
 #include <string.h>
 
 bool ports_agree(const Port *a, const Port *b) {
-  if (a->absent || b->absent || strcmp(a->body, b->body) != 0 || a->define_count != b->define_count)
+  if (a->absent || b->absent || strcmp(a->body, b->body) != 0 ||
+      a->define_count != b->define_count || a->mlx_bits != b->mlx_bits)
     return false;
   for (int i = 0; i < 3; i++)
     if (!expr_same(&a->threads[i], &b->threads[i])) return false;

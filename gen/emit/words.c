@@ -193,24 +193,24 @@ static const char *spelling_of(const Emit *e, const Token *name) {
   return NULL;
 }
 
-/* A type or, before its parentheses, a function of the specification's own: a backend may have one of
-** that name (Metal has saturate and vec), so that texts call it otherwise. */
-static bool is_own_name(const Emit *e, const Token *t, int i, int n) {
+/* What stands before the name of a type or, with its parentheses, of a function: a backend may have one
+** of that name (Metal has saturate and vec), which is not meant. */
+static const char *prefix_of(const Emit *e, const Token *t, int i, int n) {
   const int open = after_template_arguments(t, token_from(t, n, i + 1), n);
   for (int f = 0; f < e->f->lib_count; f++) {
     const LibFunction *lib = &e->f->lib[f];
-    if (lib->is_own && token_is(&t[i], lib->name) &&
+    if (lib->prefix[0] && token_is(&t[i], lib->name) &&
         (lib->is_type || (open < n && token_is(&t[open], "("))))
-      return true;
+      return lib->prefix;
   }
-  return false;
+  return "";
 }
 
 /* A name that may be a word: put as spelled.  Returns how many tokens were taken. */
 static int put_name(Emit *e, Buf *out, const Token *t, int i, int n, bool member) {
   const char *spelling = member ? NULL : spelling_of(e, &t[i]);
   if (spelling == NULL) {
-    if (!member && is_own_name(e, t, i, n)) buf_puts(out, "kg_own_");
+    if (!member) buf_puts(out, prefix_of(e, t, i, n));
     buf_put(out, t[i].s, (size_t)t[i].len);
     return 1;
   }

@@ -18,7 +18,7 @@ const char *const index_word[INDEX_WORDS] = {
 const WordMark word_marks[WORD_MARKS] = {
     {"KG_INDEX", WORD_INDEX},     {"KG_LANES", WORD_LANES}, {"KG_AGREED", WORD_AGREED},
     {"KG_OF_LANE", WORD_OF_LANE}, {"KG_GROUP", WORD_GROUP}, {"KG_FOUR", WORD_FOUR},
-    {"KG_LIBRARY", WORD_LIBRARY},
+    {"KG_LIBRARY", WORD_LIBRARY}, {"KG_OWN", WORD_OWN},
 };
 
 /* A name is declared where it ends its declarator: before a parameter list, a comma, a semicolon or

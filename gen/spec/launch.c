@@ -171,13 +171,24 @@ static void read_defines(Reader *r, Port *p, Val table) {
   }
 }
 
+/* Whose bits a port's results have. */
+static void read_bits(Reader *r, Port *p, Val v) {
+  static const char *const whose[] = {"portable", "mlx"};
+  const char *s = NULL;
+  if (!val_string(r, v, "\"portable\" or \"mlx\"", &s)) return;
+  p->mlx_bits = strcmp(s, whose[1]) == 0;
+  if (!p->mlx_bits && strcmp(s, whose[0]) != 0)
+    diag_add(r->d, val_place(r, v), D_BITS, v.label, s,
+             spec_suggest(r->a, s, whose, (int)COUNT(whose)));
+}
+
 static void read_port_table(Reader *r, Port *p, Val v) {
-  static const char *const fields[] = {"body", "define", "threads", "wave", "why"};
+  static const char *const fields[] = {"bits", "body", "define", "threads", "wave", "why"};
   Kernel *k = r->k;
   val_fields(r, v, fields, COUNT(fields));
   const Val body = val_field(r, v, "body"), define = val_field(r, v, "define"),
             threads = val_field(r, v, "threads"), wave = val_field(r, v, "wave"),
-            why = val_field(r, v, "why");
+            why = val_field(r, v, "why"), bits = val_field(r, v, "bits");
   p->own_body = !val_nil(r, body);
   if (p->own_body) p->body = read_body(r, body);
   if (!val_nil(r, define)) read_defines(r, p, define);
@@ -185,10 +196,13 @@ static void read_port_table(Reader *r, Port *p, Val v) {
     memset(p->threads, 0, sizeof p->threads);
     read_three(r, threads, p->threads);
   }
+  if (!val_nil(r, bits)) read_bits(r, p, bits);
   if (!val_nil(r, why))
     val_string(r, why, "the reason for what the port does otherwise", &p->why_defines);
   else if (p->define_count > 0)
     diag_add(r->d, val_place(r, define), D_DEFINE_WHY, v.label);
+  else if (p->mlx_bits)
+    diag_add(r->d, val_place(r, bits), D_BITS_WHY, v.label);
   const unsigned own = val_nil(r, wave) ? WAVE32 | WAVE64 : read_wave(r, wave);
   p->waves = k->waves & own & p->backend->waves;
   if (k->waves && own && !p->waves)

@@ -63,8 +63,10 @@ typedef struct Port {
   kg_expr threads[3];
   int define_count;
   Define defines[MAX_DEFINES];
-  const char *why_defines; /* the reason given for an override, printed in PORTS.md */
-  kg_port launch;          /* as the runtime has it; text and shared_bytes come with emission */
+  bool mlx_bits; /* bits = "mlx": those of MLX's graph on this backend */
+  const char
+      *why_defines; /* the reason given for an override or for its bits, printed in PORTS.md */
+  kg_port launch;   /* as the runtime has it; text and shared_bytes come with emission */
 } Port;
 
 typedef struct Tolerance {
@@ -292,6 +294,9 @@ typedef struct Backend {
   int text_count; /* head, guard, entry_open, ...: see templates/backends/base.lua for each hole */
 } Backend;
 
+/* A word of the language has a spelling or a piece there. */
+bool backend_says(const Backend *b, const char *word);
+
 /* All of backends/ below the templates, by `order`, then name.  words: each of them must be
 ** accounted for.  Faults in d. */
 const Backend **backends_load(Arena *a, const char *templates, const struct Words *words,
@@ -334,7 +339,8 @@ enum {
   WORD_GROUP = 16,
   WORD_FOUR = 32,
   WORD_LIBRARY = 64, /* a function of lib/ */
-  WORD_MARKS = 7
+  WORD_OWN = 128,    /* a backend's own function, and not every backend has one */
+  WORD_MARKS = 8
 };
 typedef struct WordMark {
   const char *name;

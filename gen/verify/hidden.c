@@ -57,6 +57,9 @@ static const struct {
     {"ex2.approx.f32", "__expf"},
     {"lg2.approx.f32", "__logf"},
     {"lg2.approx.f32", "__log2f"},
+    {"rsqrt.approx.f32", "rsqrtf"},
+    {"sin.approx.f32", "__sinf"},
+    {"cos.approx.f32", "__cosf"},
 };
 
 /* ---- the text -------------------------------------------------------------------------------- */

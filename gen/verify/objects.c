@@ -93,6 +93,7 @@ static const struct Word {
   const char *word;
 } allowing[] = {
     {FUSED, "fmaf"},       {FUSED, "sinf"},         {FUSED, "cosf"},        {FUSED, "tanhf"},
+    {FUSED, "sincosf"},    {FUSED, "expm1f"},       {SINE, "__sinf"},       {SINE, "__cosf"},
     {RECIPROCAL, "tanhf"}, {EXPONENTIAL, "__expf"}, {EXPONENTIAL, "exp2f"}, {LOGARITHM, "__logf"},
     {LOGARITHM, "log2f"},  {LOGARITHM, "__log2f"},  {SCRATCH, ARRAY},
 };

@@ -106,8 +106,10 @@ KG_SIMT_IN simd_vote simd_ballot(bool holds) {
 
 #define KG_SIMT_MATH(name, function)                                                               \
   KG_SIMT_IN float name(float x) { return function(x); }
+KG_SIMT_IN float kg_simt_rsqrt(float x) { return (float)(1.0 / __builtin_sqrt((double)x)); }
 namespace precise {
 KG_SIMT_MATH(sqrt, kg_simt_sqrt)
+KG_SIMT_MATH(rsqrt, kg_simt_rsqrt)
 KG_SIMT_MATH(exp, expf)
 KG_SIMT_MATH(exp2, exp2f)
 KG_SIMT_MATH(log, logf)

@@ -52,6 +52,10 @@ KG_SIMT_IN float truncf(float x) { return kg_simt_trunc(x); }
 KG_SIMT_IN float rintf(float x) { return kg_simt_rint(x); }
 KG_SIMT_IN float fminf(float a, float b) { return kg_simt_min(a, b); }
 KG_SIMT_IN float fmaxf(float a, float b) { return kg_simt_max(a, b); }
+KG_SIMT_IN float rsqrtf(float x) { return (float)(1.0 / __builtin_sqrt((double)x)); }
+KG_SIMT_IN void sincosf(float x, float *s, float *c) { *s = sinf(x), *c = cosf(x); }
+KG_SIMT_IN float __sinf(float x) { return sinf(x); }
+KG_SIMT_IN float __cosf(float x) { return cosf(x); }
 KG_SIMT_IN float __expf(float x) { return kg_simt_fast_exp(x); }
 KG_SIMT_IN float __exp2f(float x) { return kg_simt_fast_exp2(x); }
 KG_SIMT_IN float __logf(float x) { return kg_simt_fast_log(x); }

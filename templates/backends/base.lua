@@ -66,6 +66,7 @@ return {
     { "u64", "typedef ${u64} u64;" },
     { "f32x4", "struct f32x4 { f32 x, y, z, w; };" },
     { "u32x4", "struct u32x4 { u32 x, y, z, w; };" },
+    { "sine_cosine", "struct sine_cosine { f32 sine, cosine; };" },
     { "bf16", [[
 struct bf16 { // storage only; rounds to nearest even, NaN stays NaN
   u16 pattern;
@@ -81,6 +82,7 @@ struct bf16 { // storage only; rounds to nearest even, NaN stays NaN
     { "lanes", "struct lanes { u64 set; };" },
     { "kg_isnan", "${function}bool kg_isnan(f32 x) { return x != x; }" },
     { "kg_rsqrt", "${function}f32 kg_rsqrt(f32 x) { return 1.0f / ${sqrt}(x); }" },
+    { "rounded_product", "${function}f32 rounded_product(f32 a, f32 b) { return a * b; }" },
     { "abs(f32)", "${function}f32 kg_abs(f32 x) { return ${fabs}(x); }" },
     { "abs(i32)", "${function}i32 kg_abs(i32 x) { return i32(x < 0 ? 0u - u32(x) : u32(x)); }" },
     { "abs(i64)", "${function}i64 kg_abs(i64 x) { return i64(x < 0 ? u64(0) - u64(x) : u64(x)); }" },

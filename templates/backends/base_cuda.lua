@@ -13,6 +13,7 @@ return {
     fma = "fmaf", sqrt = "sqrtf", exp = "expf", exp2 = "exp2f", log = "logf", log2 = "log2f",
     sin = "sinf", cos = "cosf", tanh = "tanhf", floor = "floorf", ceil = "ceilf",
     fast_exp = "__expf", fast_exp2 = "kg_fast_exp2", fast_log = "__logf", fast_log2 = "__log2f",
+    own_exp2 = "exp2f", own_expm1 = "expm1f", own_fma = "fmaf", fast_sin = "__sinf", fast_cos = "__cosf",
     mul_hi = "__umulhi", popcount = "__popc",
   },
 

@@ -13,6 +13,7 @@ return {
   reserved = { "nv_bfloat16", "__nv_bfloat16", "longlong2", "cudaStream_t" },
 
   spell = {
+    own_rsqrt = "rsqrtf", rounded_product = "__fmul_rn",
     bits = "__float_as_uint", f32_of_bits = "__uint_as_float",
     INF = "__int_as_float(0x7f800000)", NOT_A_NUMBER = "__int_as_float(0x7fc00000)",
   },
@@ -85,7 +86,9 @@ static inline __device__ bf16 bf16_of_bits(u16 b) {
   x.pattern = b;
   return x;
 }]] },
+    { "own_sincos", "static inline __device__ sine_cosine own_sincos(f32 x) { return sine_cosine{sinf(x), cosf(x)}; }" },
     { "kg_isnan" },
+    { "rounded_product", false }, -- the word is spelt by its intrinsic
     { "store4(f16,f32x4)", [[
 static inline __device__ void store4(f16 *p, f32x4 v) {
   *(ushort4 *)p = ushort4{f16(v.x).pattern, f16(v.y).pattern, f16(v.z).pattern, f16(v.w).pattern};

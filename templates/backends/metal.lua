@@ -34,6 +34,7 @@ return {
     sqrt = "precise::sqrt", exp = "precise::exp", exp2 = "precise::exp2", log = "precise::log", log2 = "precise::log2",
     sin = "precise::sin", cos = "precise::cos", tanh = "precise::tanh",
     fast_exp = "fast::exp", fast_exp2 = "fast::exp2", fast_log = "fast::log", fast_log2 = "fast::log2",
+    own_exp2 = "precise::exp2", own_rsqrt = "precise::rsqrt", own_fma = "fma", fast_sin = "fast::sin", fast_cos = "fast::cos",
     mul_hi = "mulhi",
     bits = "as_type<u32>", f32_of_bits = "as_type<f32>", bits16 = "as_type<u16>", f16_of_bits = "as_type<f16>",
     bf16_of_bits = "as_type<bf16>",
@@ -122,6 +123,7 @@ template <class V> static inline V kg_mlx_value(constant const V *p) { return *p
     { "bf16", "typedef bfloat bf16; // storage only" },
     { "kg_barrier", [[
 static inline void kg_barrier() { threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device); }]] },
+    { "own_sincos", "static inline sine_cosine own_sincos(f32 x) { return sine_cosine{fast::sin(x), fast::cos(x)}; }" },
     { "kg_isnan" },
     { "load4(bf16)", [[
 static inline f32x4 load4(device const bf16 *p) {

@@ -18,6 +18,7 @@
 #define KG_GROUP        // the whole group must come to it, and waits there
 #define KG_FOUR         // moves four elements at once: the address is aligned to all four
 #define KG_LIBRARY(...) // written in lib/*.kc in this language, and as good as a word
+#define KG_OWN          // the backend's own function, with bits of its own: for ports with bits = "mlx"
 
 // -- types -------------------------------------------------------------------------------------------------------------
 typedef float f32;
@@ -121,11 +122,33 @@ f32x4 operator-(f32x4 a, f32x4 b);
 f32x4 operator*(f32x4 a, f32x4 b);
 f32x4 operator*(f32x4 a, f32 b);
 
+// On top of these, in templates/lib, with the same bits on every backend (but for tan) and edges as in C (a name of yours
+// may be called like one of them where the body does not call it):
+//   math.kc   expm1 log1p pow atan      to 1 or 1.5 units in the last place
+//             erf atan2 sinh cosh       to 2
+//             tan                       to 3, by sin and cos
+//   whole.kc  trunc rint round fmod copysign sign clamp select isinf isfinite clz ctz: exact
+
 // -- arithmetic: fast.  Another name, since other bits ------------------------------------------------------------------------------
 f32 fast_exp(f32 x);  // to 3 + 2|x| units in the last place
 f32 fast_exp2(f32 x);
 f32 fast_log(f32 x);  // to 2^-21 from 1/2 to 2, to 3 units in the last place elsewhere: a logarithm near 0 has no right digit
 f32 fast_log2(f32 x);
+
+f32 rounded_product(f32 a, f32 b); // a * b, which no compiler's option fuses with a sum that takes it
+
+// -- arithmetic: the backend's own ------------------------------------------------------------------------------------------------
+// What MLX's kernels call there, for ports with bits = "mlx" alone: a result has that graph's bits, and other bits on each
+// backend.  On a CPU, lane by lane, each is the C library's function, near to the right result: what a device makes of it,
+// a run there does not show.  A backend whose table says nothing of one has no such function.
+struct sine_cosine { f32 sine, cosine; };
+KG_OWN f32 own_exp2(f32 x);            // to 2 units in the last place: exp2f, precise::exp2
+KG_OWN f32 own_expm1(f32 x);           // to 2: expm1f.  Metal's library has none, MLX's Metal kernels write one out
+KG_OWN f32 own_rsqrt(f32 x);           // to 2: CUDA's rsqrtf, precise::rsqrt; on HIP MLX takes 1 / sqrt(x)
+KG_OWN sine_cosine own_sincos(f32 x);  // what a rope takes: sinf and cosf, sincosf; Metal's fast::sin and fast::cos
+KG_OWN f32 own_fma(f32 a, f32 b, f32 c); // a * b + c where the graph's compiler contracts what its source has in one expression
+KG_OWN f32 fast_sin(f32 x);            // no right digit where x is large: __sinf, fast::sin
+KG_OWN f32 fast_cos(f32 x);
 
 // -- bits ------------------------------------------------------------------------------------------------------------------------------
 u32 bits(f32 x);           // the pattern of x

@@ -341,7 +341,9 @@ static void functions_above_a_body_and_beside_the_specification_are_its_own(void
   assert_non_null(lib_named(x, "pair", &pair));
   assert_non_null(lib_named(x, "thrice", &thrice));
   assert_true(thrice > twice && thrice > pair);
-  assert_true(x->lib[twice].is_own && x->lib[pair].is_own && x->lib[thrice].is_own);
+  assert_string_equal(x->lib[twice].prefix, "kg_own_");
+  assert_string_equal(x->lib[pair].prefix, "kg_own_");
+  assert_string_equal(x->lib[thrice].prefix, "kg_own_");
   assert_string_equal(x->lib[twice].file, "lib/beside.kc");
   assert_int_equal(x->lib[twice].line, 3);
   assert_string_equal(x->lib[thrice].file, "body.kc");

@@ -1,6 +1,7 @@
 // probe.cc: library functions of templates/lib as C functions on the host, for test_reference.c.
 //
 // -I decides which folder's .kc files are read, so that a test can put a faulty copy in front.
+#include <math.h>
 #include <string.h>
 
 typedef float f32;
@@ -9,6 +10,7 @@ typedef int i32;
 typedef unsigned int u32;
 typedef unsigned short u16;
 typedef unsigned long long u64;
+typedef long long i64;
 struct f32x4 { f32 x, y, z, w; };
 struct u32x4 { u32 x, y, z, w; };
 
@@ -22,18 +24,29 @@ struct bf16 { // nearest even; the tests give it no NaN
 
 #define GLOBAL
 #define INF __builtin_inff()
+#define NOT_A_NUMBER __builtin_nanf("")
 
 namespace words { // apart from the C library's functions of the same names
 static f32 fma(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
 static f32 abs(f32 x) { return __builtin_fabsf(x); }
 static f32 floor(f32 x) { return __builtin_floorf(x); }
 static f32 log(f32 x) { return __builtin_logf(x); }
+static f32 own_fma(f32 a, f32 b, f32 c) { return fma(a, b, c); }
+static f32 ceil(f32 x) { return __builtin_ceilf(x); }
+static f32 sin(f32 x) { return f32(::sin(double(x))); }
+static f32 cos(f32 x) { return f32(::cos(double(x))); }
+static f32 min(f32 a, f32 b) { return __builtin_fminf(a, b); }
+static f32 max(f32 a, f32 b) { return __builtin_fmaxf(a, b); }
+template <typename V> static V min(V a, V b) { return a < b ? a : b; }
+template <typename V> static V max(V a, V b) { return a > b ? a : b; }
+static u32 popcount(u32 x) { return u32(__builtin_popcount(x)); }
 static bool isnan(f32 x) { return x != x; }
 static u32 mul_hi(u32 a, u32 b) { return u32(u64(a) * b >> 32); }
 
 #include "math.kc"
 #include "philox.kc"
 #include "rotate.kc"
+#include "whole.kc"
 }
 
 extern "C" {
@@ -55,4 +68,16 @@ u16 probe_f16_sum(f32 a, f32 b, f32 c, f32 d) { // the pattern of the stored f16
   words::store_sum_of_products(&to, a, b, c, d);
   return __builtin_bit_cast(u16, to);
 }
+
+#define ONE(name)                                                                                  \
+  void probe_of_##name(const f32 *x, f32 *y, int n) {                                              \
+    for (int i = 0; i < n; i++) y[i] = words::name(x[i]);                                          \
+  }
+#define TWO(name)                                                                                  \
+  f32 probe_of_##name(f32 x, f32 y) { return words::name(x, y); }
+ONE(log1p) ONE(erf) ONE(atan) ONE(tan) ONE(sinh) ONE(cosh) ONE(trunc) ONE(rint) ONE(round)
+TWO(pow) TWO(atan2) TWO(fmod) TWO(copysign)
+f32 probe_of_sign(f32 x) { return words::sign(x); }
+u32 probe_of_clz(u64 x) { return x >> 32 ? words::clz(x) : words::clz(u32(x)); }
+u32 probe_of_ctz(u64 x) { return u32(x) ? words::ctz(u32(x)) : words::ctz(x); }
 }

@@ -520,6 +520,134 @@ static void a_last_bit_wrong_in_a_constant_is_measured(void **state) {
   dlclose(p.object);
 }
 
+/* ---- elementary functions -------------------------------------------------------------------- */
+
+static const struct {
+  const char *name;
+  double (*exact)(double);
+  double most; /* ulps, as math.kc and whole.kc claim */
+} functions[] = {
+    {"log1p", log1p, 1}, {"erf", erf, 2},        {"atan", atan, 1.5},
+    {"tan", tan, 3},     {"sinh", sinh, 3},      {"cosh", cosh, 2},
+    {"trunc", trunc, 0}, {"rint", nearbyint, 0}, {"round", round, 0},
+};
+typedef float (*OfTwo)(float x, float y);
+static const struct {
+  const char *name;
+  double (*exact)(double, double);
+  double most;
+} functions_of_two[] = {
+    {"pow", pow, 1}, {"atan2", atan2, 2}, {"fmod", fmod, 0}, {"copysign", copysign, 0}};
+
+/* Kinds and zeros' signs agree, or the result is subnormal and next to it, or within so many ulps. */
+static bool is_near(float got, double want, double most) {
+  if (isnan(want) || isnan(got)) return isnan(want) && isnan(got);
+  if (want == 0 || got == 0 || isinf(got) || fabs(want) > 0x1.fffffep127)
+    return fabs(want) < 0x1p-148
+               ? fabsf(got) < 0x1p-147f && (want != 0 || !signbit(got) == !signbit(want))
+               : (float)want == got;
+  int e;
+  frexp(want, &e);
+  return fabs((double)got - want) <= (most > 0 ? most : 1e-9) * ldexp(1, e < -125 ? -149 : e - 24);
+}
+
+static const float ends[] = {
+    0,      -0.0f, 1,        -1,        0.5f,      -0.5f,           2,     -3,
+    7,      0.1f,  INFINITY, NAN,       -INFINITY, 1e-45f,          3e38f, -3e38f,
+    1e-38f, 2.5f,  16777215, -16777215, 16777216,  0x1.6a02c4p127f, 88.9f, -88.9f};
+
+/* How many pairs are wrong: of all ends, and of patterns of every kind. */
+static int pairs_wrong(const Probe *p, int which) {
+  char name[32];
+  OfTwo f;
+  int wrong = 0;
+  snprintf(name, sizeof name, "probe_of_%s", functions_of_two[which].name);
+  symbol(p->object, name, &f);
+  uint64_t s = 88172645463325252u;
+  for (int i = 0; i < COUNT(ends) * COUNT(ends) + 300000; i++) {
+    s ^= s << 13, s ^= s >> 7, s ^= s << 17;
+    float x = of_bits((uint32_t)s), y = of_bits((uint32_t)(s >> 32));
+    if (i % 3 == 0) y = (float)(int)(s >> 58) - 32;
+    if (i % 3 == 1) x = fabsf(x), y = ((float)(s >> 40 & 511) - 256) / (1 + fabsf(log2f(x)));
+    if (i < COUNT(ends) * COUNT(ends)) x = ends[i / COUNT(ends)], y = ends[i % COUNT(ends)];
+    wrong += !is_near(f(x, y), functions_of_two[which].exact((double)x, (double)y),
+                      functions_of_two[which].most);
+  }
+  return wrong;
+}
+
+static double worst_of(const Probe *p, int which) {
+  char name[32];
+  Sweep f;
+  snprintf(name, sizeof name, "probe_of_%s", functions[which].name);
+  symbol(p->object, name, &f);
+  for (int i = 0; i < COUNT(ends); i++) {
+    float y;
+    f(&ends[i], &y, 1);
+    if (!is_near(y, functions[which].exact((double)ends[i]), functions[which].most)) {
+      print_error("%s(%g) is %g\n", functions[which].name, (double)ends[i], (double)y);
+      return INFINITY;
+    }
+  }
+  return worst_ulps(f, functions[which].exact, 10007);
+}
+
+static void elementary_functions_are_within_what_is_claimed_of_them(void **state) {
+  (void)state;
+  need_clang();
+  const Probe p = probe_open(NULL, NULL, NULL);
+  for (int i = 0; i < COUNT(functions); i++) {
+    const double worst = worst_of(&p, i);
+    if (!(worst <= functions[i].most)) fail_msg("%s: %.3f ulp", functions[i].name, worst);
+  }
+  for (int i = 0; i < COUNT(functions_of_two); i++)
+    if (pairs_wrong(&p, i)) fail_msg("%s: %d pairs", functions_of_two[i].name, pairs_wrong(&p, i));
+  uint32_t (*clz)(uint64_t), (*ctz)(uint64_t);
+  float (*sign)(float);
+  symbol(p.object, "probe_of_clz", &clz);
+  symbol(p.object, "probe_of_ctz", &ctz);
+  symbol(p.object, "probe_of_sign", &sign);
+  for (int i = 0; i < 64; i++) {
+    const uint64_t x = (uint64_t)1 << i | (uint64_t)1 << i / 2 * 2;
+    assert_int_equal(clz(x), i < 32 ? 31 - i : 63 - i);
+    assert_int_equal(ctz(x), i / 2 * 2);
+  }
+  assert_int_equal(clz(0), 32);
+  assert_int_equal(ctz(0), 64);
+  assert_true(sign(-3e-45f) == -1 && sign(INFINITY) == 1 && signbit(sign(-0.0f)) &&
+              isnan(sign(NAN)));
+  dlclose(p.object);
+}
+
+static void a_fault_in_an_elementary_function_is_measured(void **state) {
+  (void)state;
+  need_clang();
+  static const struct {
+    const char *file, *from, *to;
+    int which, of_two;
+  } faults[] = {
+      {"math.kc", "cube_lo * weight.hi", "0.0f", -1, 0}, /* what a large power shows */
+      {"math.kc", "negative && is_odd(y)", "negative", -1, 0},
+      {"math.kc", "sum.lo, n)", "0.0f, n)", 0, -1},
+      {"math.kc", "-3.76126379e-1f", "-3.76127e-1f", 1, -1},
+      {"math.kc", "0.5386741757f", "0.53868f", 1, -1},
+      {"math.kc", "0.107452989f", "0.10751f", 2, -1},
+      {"math.kc", "-8.74227766e-8f - r.lo", "- r.lo", -1, 1},
+      {"math.kc", "a < 88.0f ? 0.5f * (e", "a < 89.0f ? 0.5f * (e", 4, -1},
+      {"whole.kc", "copysign((x + large) - large, x)", "(x + large) - large", 7, -1},
+      {"whole.kc", ">= 0.5f ? whole", "> 0.5f ? whole", 8, -1},
+      {"whole.kc", "turn <= doubled", "turn < doubled", -1, 2},
+  };
+  for (int i = 0; i < COUNT(faults); i++) {
+    const Probe p = probe_open(faults[i].file, faults[i].from, faults[i].to);
+    const bool found = faults[i].which >= 0
+                           ? !(worst_of(&p, faults[i].which) <= functions[faults[i].which].most)
+                           : pairs_wrong(&p, faults[i].of_two) > 0;
+    if (!found) fail_msg("not found: %s for %s", faults[i].to, faults[i].from);
+    dlclose(p.object);
+  }
+}
+
 static bool philox_is_right(const Probe *p) {
   bool right = true;
   for (int v = 0; v < COUNT(philox_vectors); v++) {
@@ -621,6 +749,8 @@ int main(void) {
       cmocka_unit_test(exp2_is_within_0_503_ulp_and_has_its_limits),
       cmocka_unit_test(expm1_is_within_0_51_ulp_and_has_its_limits),
       cmocka_unit_test(a_last_bit_wrong_in_a_constant_is_measured),
+      cmocka_unit_test(elementary_functions_are_within_what_is_claimed_of_them),
+      cmocka_unit_test(a_fault_in_an_elementary_function_is_measured),
       cmocka_unit_test(the_kernels_philox_gives_the_published_words),
       cmocka_unit_test(uniform_and_noise_of_a_word_are_the_tables),
       cmocka_unit_test(a_pair_of_f16_is_rounded_once_from_its_exact_sum),

@@ -79,6 +79,10 @@ KG_CUDA_SHUFFLES(float)
 KG_CUDA float sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
 KG_CUDA float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
 KG_CUDA float fabsf(float x) { return __builtin_fabsf(x); }
+KG_CUDA float rsqrtf(float x) { return __nvvm_rsqrt_approx_f(x); }
+KG_CUDA float __fmul_rn(float a, float b) { return __nvvm_mul_rn_f(a, b); }
+KG_CUDA float __sinf(float x) { return __nvvm_sin_approx_f(x); }
+KG_CUDA float __cosf(float x) { return __nvvm_cos_approx_f(x); }
 KG_CUDA float floorf(float x) { return __nvvm_floor_f(x); }
 KG_CUDA float ceilf(float x) { return __nvvm_ceil_f(x); }
 KG_CUDA float fminf(float a, float b) { return __nvvm_fmin_f(a, b); }
@@ -90,6 +94,7 @@ KG_CUDA float __logf(float x) { return __nvvm_lg2_approx_f(x) * 0.69314718055994
 extern "C" {
 __device__ float expf(float);
 __device__ float exp2f(float);
+__device__ float expm1f(float);
 __device__ float logf(float);
 __device__ float log2f(float);
 __device__ float sinf(float);

@@ -64,3 +64,62 @@ kernel "fused_add3_layer_norm" {
     { rows = 4, D = 260, eps = 1e-5, B_STRIDE = 0, fill = "special" },
   },
 }
+
+-- The same with the bits of MLX's own graph on each backend.
+kernel "fused_add3_layer_norm_mlx" {
+  summary = "fused_add3_layer_norm with the bits of MLX's own graph on the backend.",
+  types = { { "T", { f32, f16, bf16 } } },
+  dims = { "rows", { "D", max = 1073741824 } },
+  inputs = {
+    { "a", "T", { "rows", "D" } },
+    { "b", "T", { "rows", "D" } },
+    { "x", "T", { "rows", "D" } },
+    { "weight", "T", { "D" } },
+    { "bias", "T", { when(const.B_STRIDE:eq(1), dim.D, 1) } },
+  },
+  scalars = { { "eps", "f32" } },
+  outputs = {
+    { "x_out", "T", { "rows", "D" }, tolerance = 0 },
+    { "h", "T", { "rows", "D" } },
+  },
+  consts = {
+    { "B_STRIDE", { 0, 1 } }, { "THREADS", 256 }, { "TEAM", 32 }, { "KEEP", 7 },
+    { "IN_STORAGE", 0 },
+  },
+  launch = { groups = { dim.rows, 1, 1 }, threads = { const.THREADS, 1, 1 } },
+  require = { dim.D:ge(1) },
+  wave = any,
+  ports = {
+    metal = absent "MLX's Metal norm adds up by simd_sum, whose order no specification tells",
+    cuda = {
+      bits = "mlx",
+      why = "layer_norm adds up one by one in 32 to 1024 threads, by the row's length, takes rsqrtf "
+        .. "and applies gain and bias by one fused operation of T, to which nvcc contracts them",
+    },
+    hip = {
+      bits = "mlx", body = "fused_add3_layer_norm.kc",
+      why = "layer_norm adds up by 256 threads in runs of four, takes 1 / sqrtf and applies gain and "
+        .. "bias in f32: the portable port's text, whose order is this graph's",
+    },
+  },
+  numerics = {
+    accumulate = f32,
+    tolerance = {
+      f32 = { rms = 1e-6, max = 1e-5 },
+      f16 = { rms = 1.5e-3, max = 3e-3 },
+      bf16 = { rms = 1.2e-2, max = 2.4e-2 },
+    },
+  },
+  fallback = "two adds in T, then the graph's layer_norm",
+  body = "fused_add3_layer_norm_mlx.kc",
+  reference = "fused_add3_layer_norm.ref.c",
+  graph = "fused_add3_layer_norm_mlx.graph.py",
+  cases = {
+    { rows = 3, D = 5, eps = 1e-5, B_STRIDE = 0 },
+    { rows = 2, D = 1025, eps = 1e-5, B_STRIDE = 1 },
+    { rows = 2, D = 4096, eps = 1e-5, B_STRIDE = 1 },
+    { rows = 1, D = 9001, eps = 1e-5, B_STRIDE = 0 },
+    { rows = 2, D = 1024, eps = 1e-5, B_STRIDE = 1, fill = "offset" },
+    { rows = 4, D = 260, eps = 1e-5, B_STRIDE = 0, fill = "special" },
+  },
+}

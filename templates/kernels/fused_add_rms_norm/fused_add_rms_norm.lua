@@ -57,3 +57,56 @@ kernel "fused_add_rms_norm" {
     { rows = 2, D = 519, eps = 1e-6, weight_bias = 1, fill = "zeros" },
   },
 }
+
+-- The same with the bits of MLX's own graph on each backend: of one dtype, as that norm is.
+kernel "fused_add_rms_norm_mlx" {
+  summary = "fused_add_rms_norm with the bits of MLX's own graph on the backend.",
+  types = { { "T", { f32, f16, bf16 } } },
+  dims = { "rows", { "D", max = 1073741824 } },
+  inputs = {
+    { "x", "T", { "rows", "D" } },
+    { "residual", "T", { "rows", "D" } },
+    { "weight", "T", { "D" } },
+  },
+  scalars = { { "eps", "f32" }, { "weight_bias", "f32" } },
+  outputs = {
+    { "normed", "T", { "rows", "D" } },
+    { "new_residual", "T", { "rows", "D" }, tolerance = 0 },
+  },
+  consts = { { "THREADS", 256 }, { "TEAM", 32 }, { "KEEP", 4 } },
+  launch = { groups = { dim.rows, 1, 1 }, threads = { const.THREADS, 1, 1 } },
+  require = { dim.D:ge(1) },
+  wave = any,
+  ports = {
+    metal = absent "MLX's Metal norm adds up by simd_sum, whose order no specification tells",
+    cuda = {
+      bits = "mlx",
+      why = "rms_norm adds up by 64, 128 or 1024 threads, by the row's length, and takes rsqrtf",
+    },
+    hip = {
+      bits = "mlx", body = "fused_add_rms_norm.kc",
+      why = "rms_norm adds up by 256 threads in runs of four and takes 1 / sqrtf: the portable "
+        .. "kernel's text, whose order is this graph's",
+    },
+  },
+  numerics = {
+    accumulate = f32,
+    tolerance = {
+      f32 = { rms = 1e-6, max = 1e-5 },
+      f16 = { rms = 1e-4, max = 2e-3 },
+      bf16 = { rms = 8e-4, max = 1.2e-2 },
+    },
+  },
+  fallback = "add in T, then the graph's rms_norm with weight + weight_bias",
+  body = "fused_add_rms_norm_mlx.kc",
+  reference = "fused_add_rms_norm.ref.c",
+  graph = "fused_add_rms_norm_mlx.graph.py",
+  cases = {
+    { rows = 3, D = 4096, eps = 1e-6, weight_bias = 0 },
+    { rows = 2, D = 1025, eps = 1e-6, weight_bias = 1 },
+    { rows = 1, D = 9001, eps = 1e-5, weight_bias = 0 }, -- the block of 1024
+    { rows = 2, D = 1536, eps = 1e-5, weight_bias = 0 }, -- runs by 64 threads
+    { rows = 3, D = 7, eps = 1e-6, weight_bias = 0 },
+    { rows = 6, D = 260, eps = 1e-6, weight_bias = 0, fill = "special" },
+  },
+}

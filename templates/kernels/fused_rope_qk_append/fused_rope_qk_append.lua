@@ -93,3 +93,86 @@ kernel "fused_rope_qk_append" {
       position = 5, LAYOUT = 1, TRADITIONAL = true, fill = "midway" },
   },
 }
+
+-- The same with the bits of MLX's own graph on each backend: its exponential turns an angle at
+-- position 100000 by a hundredth of a radian.
+kernel "fused_rope_qk_append_mlx" {
+  summary = "fused_rope_qk_append with the bits of MLX's own graph on the backend.",
+  types = { { "T", { f32, f16, bf16 } } },
+  dims = {
+    "B", { "L", max = 2147483647 }, { "Hq", max = 65536 }, { "Hkv", max = 65536 },
+    { "D", max = 65536 },
+  },
+  inputs = {
+    { "qkv", "T", { "B", "L", (dim.Hq + 2 * dim.Hkv) * dim.D } },
+  },
+  scalars = {
+    { "rope_dims", "u32" }, { "log2_base", "f32" }, { "scale", "f32" }, { "position", "i32" },
+  },
+  outputs = {
+    { "q", "T", { "B", "Hq", "L", "D" } },
+    { "k", "T", { "B", when(paged, dim.L, dim.Hkv), when(paged, dim.Hkv, dim.L), "D" } },
+    { "v", "T", { "B", when(paged, dim.L, dim.Hkv), when(paged, dim.Hkv, dim.L), "D" },
+      tolerance = 0 },
+  },
+  -- ROCM: f16 pairs are summed in double there, and a single token's second sum fuses the other
+  -- product.
+  consts = {
+    { "TRADITIONAL", bool }, { "LAYOUT", { 0, 1 } }, { "PAIRS", 32 }, { "SIDE", 8 }, { "EACH", 4 },
+    { "ROCM", false },
+  },
+  launch = {
+    groups = {
+      dim.B * dim.L, ceil_div(dim.D // 2, const.PAIRS),
+      ceil_div(dim.Hq + 2 * dim.Hkv, const.SIDE * const.EACH),
+    },
+    threads = { const.PAIRS, const.SIDE, 1 },
+  },
+  require = {
+    (dim.D % 2):eq(0), dim.D:ge(2),
+    (scalar.rope_dims % 2):eq(0), scalar.rope_dims:ge(2), scalar.rope_dims:le(dim.D),
+    (scalar.position + dim.L):le(2147483648),
+  },
+  wave = any,
+  ports = {
+    metal = {
+      bits = "mlx",
+      why = "the graph's rope takes precise::exp2 and fast::cos and fast::sin: the same calls; which of "
+        .. "the two products Metal's compiler fuses with the sum, nobody has seen here",
+    },
+    cuda = {
+      bits = "mlx",
+      why = "the graph's rope takes exp2f, cosf and sinf, and its pair is summed in f32",
+    },
+    hip = {
+      bits = "mlx", define = { ROCM = true },
+      why = "the graph's rope takes exp2f and sincosf, sums a pair of f16 in double, and for a single "
+        .. "token fuses the other product",
+    },
+  },
+  -- the reference takes an angle whose frequency is a few f32 beside the nearest
+  numerics = {
+    accumulate = f32,
+    tolerance = {
+      f32 = { rms = 1e-6, max = 1e-5 },
+      f16 = { rms = 1e-4, max = 2e-3 },
+      bf16 = { rms = 8e-4, max = 1.2e-2 },
+    },
+  },
+  fallback = "slice, reshape, transpose, then the graph's rope on q and on k",
+  body = "fused_rope_qk_append_mlx.kc",
+  reference = "fused_rope_qk_append_mlx.ref.c",
+  graph = "fused_rope_qk_append_mlx.graph.py",
+  cases = {
+    { B = 1, L = 1, Hq = 32, Hkv = 8, D = 128, rope_dims = 128, log2_base = base_500000, scale = 1,
+      position = 131071 },
+    { B = 1, L = 1, Hq = 4, Hkv = 2, D = 128, rope_dims = 128, log2_base = base_500000, scale = 1,
+      position = 0, TRADITIONAL = true },
+    { B = 2, L = 3, Hq = 5, Hkv = 1, D = 128, rope_dims = 96, log2_base = base_500000, scale = 1,
+      position = 1000, LAYOUT = 1 },
+    { B = 2, L = 2, Hq = 4, Hkv = 2, D = 64, rope_dims = 48, log2_base = base_10000, scale = 0.3,
+      position = 60001, LAYOUT = 1, TRADITIONAL = true },
+    { B = 1, L = 2, Hq = 2, Hkv = 1, D = 74, rope_dims = 6, log2_base = base_10000, scale = 1,
+      position = 7, fill = "special" },
+  },
+}

@@ -48,3 +48,43 @@ kernel "fused_xielu" {
     { n = 7, alpha_p = 0.7, alpha_n = 0.6, beta = 0.3, eps = -0.18, fill = "nan" },
   },
 }
+
+-- The same with the bits of MLX's own graph on each backend, which the portable kernel has not: expm1
+-- is the backend's.
+kernel "fused_xielu_mlx" {
+  summary = "fused_xielu with the bits of MLX's own graph on the backend.",
+  types = { { "T", { f32, f16, bf16 } } },
+  dims = { { "n", max = 2147483648 } },
+  inputs = { { "x", "T", { "n" } } },
+  scalars = { { "alpha_p", "f32" }, { "alpha_n", "f32" }, { "beta", "f32" }, { "eps", "f32" } },
+  outputs = { { "y", "T", { "n" } } },
+  consts = { { "THREADS", 256 } },
+  launch = {
+    groups = { ceil_div(dim.n, const.THREADS * 4), 1, 1 }, threads = { const.THREADS, 1, 1 },
+  },
+  wave = any,
+  ports = {
+    metal = absent "MLX's Metal graph has an expm1 written out in its own source, which is no call of Metal's library",
+    cuda = { bits = "mlx", why = "the graph's expm1 is CUDA's expm1f" },
+    hip = { bits = "mlx", why = "the graph's expm1 is ROCm's expm1f, and the first user's tests ask for its bytes" },
+  },
+  -- the reference takes an expm1 that is one f32 beside the nearest
+  numerics = {
+    accumulate = f32,
+    tolerance = {
+      f32 = { rms = 1e-7, max = 1e-6 },
+      f16 = { rms = 5e-5, max = 1e-3 },
+      bf16 = { rms = 4e-4, max = 1e-2 },
+    },
+  },
+  fallback = "the graph's elementwise operations",
+  body = "fused_xielu_mlx.kc",
+  reference = "fused_xielu.ref.c",
+  graph = "fused_xielu_mlx.graph.py",
+  cases = {
+    { n = 4096, alpha_p = 0.8, alpha_n = 0.9, beta = 0.5, eps = -1e-6 },
+    { n = 1025, alpha_p = 0.7, alpha_n = 0.6, beta = 0.45, eps = -0.01, fill = "sweep" },
+    { n = 1030, alpha_p = 0.8, alpha_n = 0.9, beta = 0.5, eps = -0.39, fill = "near" },
+    { n = 7, alpha_p = 0.7, alpha_n = 0.6, beta = 0.3, eps = -0.18, fill = "nan" },
+  },
+}
