@@ -816,3 +816,16 @@ stranger("cosine_similarity", {
   launch = wave_each,
   cases = { { rows = 8, D = 64 }, { rows = 5, D = 200 } },
 })
+
+---- functions of the library ---------------------------------------------------------------------
+
+stranger("elementary", {
+  summary = "A sum of each elementary function of x, and of counts of its index's bits.",
+  types = { { "T", { f32, bf16 } } },
+  dims = { { "n", max = 1048576 } },
+  inputs = { { "x", "T", { "n" }, range = { -60, 60 } } },
+  outputs = { { "y", "T", { "n" } } },
+  consts = { { "THREADS", 128 } },
+  launch = element_each,
+  cases = { { n = 1000 }, { n = 257 } },
+})
