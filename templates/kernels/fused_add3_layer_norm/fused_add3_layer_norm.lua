@@ -27,8 +27,8 @@ kernel "fused_add3_layer_norm" {
   ports = {
     metal = {}, cuda = {},
     hip = {
-      define = { IN_STORAGE = 0 },
-      why = "each port has its own graph's bits: ROCm's layer_norm applies gain and bias in f32",
+      bits = "mlx", define = { IN_STORAGE = 0 },
+      why = "ROCm's layer_norm applies gain and bias in f32, and adds up in the order that all ports have",
     },
   },
   -- The reference leaves h unrounded, since the ports round it differently.  The three roundings
