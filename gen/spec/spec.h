@@ -63,9 +63,10 @@ typedef struct Port {
   kg_expr threads[3];
   int define_count;
   Define defines[MAX_DEFINES];
-  bool mlx_bits;           /* bits = "mlx": those of MLX's graph on this backend */
-  const char *why_defines; /* the reason given for an override or for its bits, printed in PORTS.md */
-  kg_port launch;          /* as the runtime has it; text and shared_bytes come with emission */
+  bool mlx_bits; /* bits = "mlx": those of MLX's graph on this backend */
+  const char
+      *why_defines; /* the reason given for an override or for its bits, printed in PORTS.md */
+  kg_port launch;   /* as the runtime has it; text and shared_bytes come with emission */
 } Port;
 
 typedef struct Tolerance {

@@ -163,10 +163,11 @@ char *emit_ports_md(Arena *a, const Library *l) {
   put_section(&b, &overrides, "Ports with something of their own",
               "Where a backend differs from the kernel's specification on purpose.", 4,
               (const char *const[]){"kernel", "backend", "differs in", "why"});
-  put_section(&b, &bits, "Whose bits",
-              "These ports give the bytes of MLX's own graph on their backend, by its own functions. "
-              "All others are portable: one formula for all backends.",
-              4, (const char *const[]){"kernel", "backend", "bits", "why"});
+  put_section(
+      &b, &bits, "Whose bits",
+      "These ports give the bytes of MLX's own graph on their backend, by its own functions. "
+      "All others are portable: one formula for all backends.",
+      4, (const char *const[]){"kernel", "backend", "bits", "why"});
   for (int i = 0; i < l->spec->set_count; i++) {
     const KernelSet *p = l->spec->sets[i];
     const char *all = p->kernels[0];
