@@ -110,6 +110,7 @@ static void explain_present(Arena *a, const Library *l, const Kernel *k, const P
   printf("  threads  %s\n", axes_text(a, p->launch.threads));
   for (int i = 0; i < p->define_count; i++)
     printf("  define   %s = %lld\n", p->defines[i].name, (long long)p->defines[i].value);
+  printf("  bits     %s\n", p->mlx_bits ? "mlx: those of MLX's graph on this backend" : "portable");
   if (p->why_defines) printf("  why      %s\n", p->why_defines);
   print_limits(k, p);
 }

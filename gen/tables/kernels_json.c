@@ -185,6 +185,7 @@ static void put_port(Json *j, Arena *a, const Kernel *k, const Port *p, const Fa
       put_value(j, p->defines[i].is_bool, p->defines[i].value);
     }
     json_close(j);
+    put_text(j, "bits", p->mlx_bits ? "mlx" : "portable");
     put_text(j, "why", p->why_defines);
     if (f) put_shared(j, a, k, p, f);
   }

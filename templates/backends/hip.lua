@@ -89,13 +89,13 @@ struct f16 { // storage only; rounds to nearest even
     { "bits16(bf16)" },
     { "f16_of_bits", "static inline __device__ f16 f16_of_bits(u16 b) { return __builtin_bit_cast(f16, b); }" },
     { "bf16_of_bits", "static inline __device__ bf16 bf16_of_bits(u16 b) { return __builtin_bit_cast(bf16, b); }" },
+    { "kg_isnan" },
     { "own_sincos", [[
 static inline __device__ sine_cosine own_sincos(f32 x) {
   sine_cosine of;
   sincosf(x, &of.sine, &of.cosine);
   return of;
 }]] },
-    { "kg_isnan" },
     { "kg_sqrt", [[
 static inline __device__ f32 kg_sqrt(f32 x) { // correctly rounded
 #if __clang_major__ > 16

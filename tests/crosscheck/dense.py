@@ -21,12 +21,18 @@ def add_rms_norm_of_two_types(T, by):
     yield from add_rms_norm(T, f32, by)
 
 
-def add_rms_norm(T, TW, by):
+@check("fused_add_rms_norm_mlx", "add, fast.rms_norm", "eps 1000 times as large", RARE,
+       exact=("new_residual",))
+def add_rms_norm_with_its_bits(T, by):
+    yield from add_rms_norm(T, T, by, "fused_add_rms_norm_mlx")
+
+
+def add_rms_norm(T, TW, by, kernel="fused_add_rms_norm"):
     n = Numbers("add_rms_norm")
     for rows, D, bias, eps in ((3, 1030, 0, 1e-6), (2, 2048, 1, 1e-5)):
         inputs = {"x": n.normal((rows, D), T, 0.02), "residual": n.normal((rows, D), T, 0.03),
                   "weight": n.normal((D,), TW, 0.3, 1 - bias)}
-        yield against("fused_add_rms_norm", by, inputs,
+        yield against(kernel, by, inputs,
                       {"normed": ((rows, D), T), "new_residual": ((rows, D), T)},
                       {"eps": eps * 1000}, eps=eps, weight_bias=bias)
 
@@ -36,15 +42,21 @@ def add_rms_norm(T, TW, by):
        ROUNDED | OFTEN, exact=("x_out",))
 @check("fused_add3_layer_norm", "add, add, fast.layer_norm", "no bias", RARE, exact=("x_out",),
        devices=("simt32/cuda", "simt32/metal"))
-def add3_layer_norm(T, by):
+def add3_layer_norm(T, by, kernel="fused_add3_layer_norm"):
     n = Numbers("add3_layer_norm")
     for rows, D, stride in ((3, 1030, 1), (2, 1024, 0)):
         inputs = {name: n.normal((rows, D), T) for name in ("a", "b", "x")}
         inputs |= {"weight": n.normal((D,), T, 0.3, 1),
                    "bias": n.normal((D,), T, 0.2) if stride else mx.array([0.25]).astype(T)}
-        yield against("fused_add3_layer_norm", by, inputs,
+        yield against(kernel, by, inputs,
                       {"x_out": ((rows, D), T), "h": ((rows, D), T)},
                       {"bias": mx.zeros_like(inputs["bias"])}, eps=1e-5, B_STRIDE=stride)
+
+
+@check("fused_add3_layer_norm_mlx", "add, add, fast.layer_norm", "no bias",
+       ROUNDED | OFTEN, exact=("x_out",))
+def add3_layer_norm_with_its_bits(T, by):
+    yield from add3_layer_norm(T, by, "fused_add3_layer_norm_mlx")
 
 
 # MLX's CPU graph rounds cosine and sine to T; in f32 it does not, and its result is rounded once.
@@ -61,7 +73,13 @@ def rope_in_T(T, by):
     yield from rope(T, by)
 
 
-def rope(T, by, compute=None):
+@check("fused_rope_qk_append_mlx", "slice, transpose, fast.rope in f32, rounded", "base doubled",
+       {f32: (2e-5, 1e-4), f16: ROUNDED[f16], bf16: ROUNDED[bf16]}, exact=("v",))
+def rope_with_its_bits(T, by):
+    yield from rope(T, by, f32, "fused_rope_qk_append_mlx")
+
+
+def rope(T, by, compute=None, kernel="fused_rope_qk_append"):
     n = Numbers("rope")
     for traditional, paged, R, position, base, scale in (
             (False, False, 64, 0, 10000.0, 1.0), (True, False, 64, 97, 500000.0, 1.0),
@@ -69,7 +87,7 @@ def rope(T, by, compute=None):
         B, L, Hq, Hkv, D = 2, 3, 4, 2, 64
         qkv = n.normal((B, L, (Hq + 2 * Hkv) * D), T)
         kv = (B, L, Hkv, D) if paged else (B, Hkv, L, D)
-        yield against("fused_rope_qk_append", by, {"qkv": qkv},
+        yield against(kernel, by, {"qkv": qkv},
                       {"q": ((B, Hq, L, D), T), "k": (kv, T), "v": (kv, T)},
                       {"log2_base": math.log2(2 * base)}, compute, rope_dims=R,
                       log2_base=math.log2(base), scale=scale, position=position,
@@ -77,11 +95,16 @@ def rope(T, by, compute=None):
 
 
 # Every operation of the graph is rounded to T, and so are the kernel's.
+@check("fused_xielu_mlx", "eleven elementwise operations in T", "alpha_n by 2 % larger", RARE)
+def xielu_with_its_bits(T, by):
+    yield from xielu(T, by, "fused_xielu_mlx")
+
+
 @check("fused_xielu", "eleven elementwise operations in T", "alpha_n by 2 % larger", RARE)
-def xielu(T, by):
+def xielu(T, by, kernel="fused_xielu"):
     n = Numbers("xielu")
     for count, p, m, beta, eps in ((4097, 0.8, 0.9, 0.5, -1e-6), (1030, 0.7, 0.6, 0.3, -0.01)):
-        yield against("fused_xielu", by, {"x": n.normal((count,), T, 3)}, {"y": ((count,), T)},
+        yield against(kernel, by, {"x": n.normal((count,), T, 3)}, {"y": ((count,), T)},
                       {"alpha_n": m * 1.02}, alpha_p=p, alpha_n=m, beta=beta, eps=eps)
 
 

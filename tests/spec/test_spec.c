@@ -113,6 +113,7 @@ static void check_ports(const Kernel *k) {
     check_expr(p->threads[0], "THREADS");
     assert_int_equal(p->define_count, 0);
     assert_null(p->why_defines);
+    assert_false(p->mlx_bits);
   }
 }
 

@@ -28,7 +28,8 @@ kernel "fused_add3_layer_norm" {
     metal = {}, cuda = {},
     hip = {
       define = { IN_STORAGE = 0 },
-      why = "each port has its own graph's bits: ROCm's layer_norm applies gain and bias in f32",
+      why = "ROCm's layer_norm applies gain and bias in f32 (its bits to the last: "
+        .. "fused_add3_layer_norm_mlx)",
     },
   },
   -- The reference leaves h unrounded, since the ports round it differently.  The three roundings
@@ -83,8 +84,8 @@ kernel "fused_add3_layer_norm_mlx" {
     { "h", "T", { "rows", "D" } },
   },
   consts = {
-    { "B_STRIDE", { 0, 1 } }, { "THREADS", 256 }, { "TEAM", 32 }, { "KEEP", 7 },
-    { "IN_STORAGE", 0 },
+    { "B_STRIDE", { 0, 1 } }, { "THREADS", 256 }, { "TEAM", 32 },
+    { "ROCM", false },
   },
   launch = { groups = { dim.rows, 1, 1 }, threads = { const.THREADS, 1, 1 } },
   require = { dim.D:ge(1) },
@@ -97,9 +98,9 @@ kernel "fused_add3_layer_norm_mlx" {
         .. "and applies gain and bias by one fused operation of T, to which nvcc contracts them",
     },
     hip = {
-      bits = "mlx", body = "fused_add3_layer_norm.kc",
-      why = "layer_norm adds up by 256 threads in runs of four, takes 1 / sqrtf and applies gain and "
-        .. "bias in f32: the portable port's text, whose order is this graph's",
+      bits = "mlx", define = { ROCM = true },
+      why = "layer_norm adds up one by one in 256 threads with runs of four, takes 1 / sqrtf and applies "
+        .. "gain and bias by one fused operation in f32, from whose exact result it makes a f16",
     },
   },
   numerics = {

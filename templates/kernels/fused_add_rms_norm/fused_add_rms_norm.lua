@@ -73,7 +73,7 @@ kernel "fused_add_rms_norm_mlx" {
     { "normed", "T", { "rows", "D" } },
     { "new_residual", "T", { "rows", "D" }, tolerance = 0 },
   },
-  consts = { { "THREADS", 256 }, { "TEAM", 32 }, { "KEEP", 4 } },
+  consts = { { "THREADS", 256 }, { "TEAM", 32 }, { "ROCM", false } },
   launch = { groups = { dim.rows, 1, 1 }, threads = { const.THREADS, 1, 1 } },
   require = { dim.D:ge(1) },
   wave = any,
@@ -84,9 +84,9 @@ kernel "fused_add_rms_norm_mlx" {
       why = "rms_norm adds up by 64, 128 or 1024 threads, by the row's length, and takes rsqrtf",
     },
     hip = {
-      bits = "mlx", body = "fused_add_rms_norm.kc",
-      why = "rms_norm adds up by 256 threads in runs of four and takes 1 / sqrtf: the portable "
-        .. "kernel's text, whose order is this graph's",
+      bits = "mlx", define = { ROCM = true },
+      why = "rms_norm adds up by 256 threads in runs of four, takes 1 / sqrtf, and makes a f16 of the "
+        .. "exact product with it",
     },
   },
   numerics = {

@@ -115,7 +115,7 @@ kernel "fused_rope_qk_append_mlx" {
     { "v", "T", { "B", when(paged, dim.L, dim.Hkv), when(paged, dim.Hkv, dim.L), "D" },
       tolerance = 0 },
   },
-  -- ROCM: f16 pairs are summed in double there, and a single token's second sum fuses the other
+  -- ROCM: a f16 is made of the exact sum there, and a single token's second sum fuses the other
   -- product.
   consts = {
     { "TRADITIONAL", bool }, { "LAYOUT", { 0, 1 } }, { "PAIRS", 32 }, { "SIDE", 8 }, { "EACH", 4 },
@@ -146,8 +146,8 @@ kernel "fused_rope_qk_append_mlx" {
     },
     hip = {
       bits = "mlx", define = { ROCM = true },
-      why = "the graph's rope takes exp2f and sincosf, sums a pair of f16 in double, and for a single "
-        .. "token fuses the other product",
+      why = "the graph's rope takes exp2f and sincosf, rounds a f16 pair's exact sum once, and for "
+        .. "a single token fuses the other product",
     },
   },
   -- the reference takes an angle whose frequency is a few f32 beside the nearest

@@ -62,7 +62,7 @@ static float least_kept(const float *p, size_t n, const float params[3], size_t 
   size_t above = 0; /* entries strictly above p[i], with mass `over` */
   for (size_t i = 0; i < n; i++) {
     for (; p[above] > p[i]; above++) over += (double)p[above];
-    if (uses_k(params, entries) && (double)above >= (double)params[0]) break;
+    if (uses_k(params, entries) && above >= (size_t)params[0]) break;
     if (uses_p(params) && over > (double)params[1] * mass) break;
     if (uses_min_p(params) && p[i] < params[2] * p[0]) break;
     least = p[i];

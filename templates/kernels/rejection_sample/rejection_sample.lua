@@ -6,7 +6,7 @@ kernel "rejection_sample" {
   dims = { { "B", max = 2147483647 }, { "V", max = 16777216 } }, -- a count up to V is exact in f32
   -- probs: softmax(logits).  probs_draw: softmax(logits / temperature), the same array where that
   -- is 1.  params: top_k, top_p, min_p of each row, kg_rejection_params; one out of its range is
-  -- off.
+  -- off, and a top_k is cut to a whole number.
   inputs = {
     { "probs", "P", { "B", "V" } },
     { "probs_draw", "Q", { "B", "V" } },

@@ -1,8 +1,8 @@
 /* rejection_sample: a draw from probs_draw restricted to what the filters keep of probs.
 **
-** top_k (1 <= k < V) keeps an entry with fewer than k others above it, top_p (0 < p < 1) one with
-** no more than p of the row's mass above it, min_p (0 < m < 1) one of at least m times the largest;
-** above means strictly.  Round r = 0, 1 ...: of the entries above `low` (at first 0, or the value
+** top_k (1 <= k < V, cut to a whole number) keeps an entry with fewer than k others above it, top_p
+** (0 < p < 1) one with no more than p of the row's mass above it, min_p (0 < m < 1) one of at least m
+** times the largest; above means strictly.  Round r = 0, 1 ...: of the entries above `low` (at first 0, or the value
 ** just below m times the largest), counted t, t + THREADS ... for t = 0, 1 ..., the candidate is
 ** the first whose running weight exceeds u times all of it, u from Philox at counter {r, 0, row,
 ** 0}, word 0.  If k and p keep it, it is the draw.  Else they are asked about the middle, by bit
@@ -55,7 +55,7 @@ static Row row_of(const ref_call *c, int64_t row) {
     if (r.probs[i] > 0) mass += r.probs[i];
     if (r.probs[i] > r.probs[r.top] || !(r.probs[r.top] > 0)) r.top = r.probs[i] > 0 ? i : r.top;
   }
-  r.k = params[0] >= 1 && params[0] < (double)r.V ? params[0] : 0;
+  r.k = params[0] >= 1 && params[0] < (double)r.V ? floor(params[0]) : 0;
   r.most = params[1] > 0 && params[1] < 1 ? params[1] * mass : -1;
   return r;
 }
@@ -209,7 +209,7 @@ static void fill_params(const char *how, double *params, int64_t row, double V) 
   static const double binary[][3] = {{0, 1, 0.25}, {0, 1, 0.5}, {0, 0.8, 0.125}, {0, 0.4, 0}};
   static const double hot[][3] = {
       {0, 0.9, 0}, {7, 1, 0}, {0, 0.5, 0.001}, {12, 0.99, 0}, {3, 1, 1e-6}};
-  const double top_k[] = {40, 1, 2.5, V - 1};
+  const double top_k[] = {40, 1, 1.7, V - 1};
   const double off[][3] = {
       {0, 0, 0}, {V, 1, 1}, {-3, -0.5, -1}, {NAN, NAN, NAN}, {V + 7, 1.5, INFINITY}};
   const double mixed[][3] = {{50, 0, 0}, {0, 0.9, 0}, {0, 0, 0.05}, {0, 1, 0}};
