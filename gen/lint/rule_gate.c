@@ -1,0 +1,92 @@
+/* rule_gate.c: L4, gates that ask for Metal or CUDA. */
+#include "lint/rules.h"
+
+/* A condition around token i, and the one that it stands directly in: `if (!metal) { if (!cuda) ...`. */
+static const Formula *read_nested(Reading *r, Source *s, int i, int from, int to) {
+  const Formula *inner = formula_read(r, s, from, to);
+  const bool rust = s->lang == LANG_RUST;
+  const int at = rust ? from - 1 : from - 2;
+  if (!is_word(s, at, W_IF) || (!rust && s->up[i] < 0)) return inner;
+  int close = at - 1, c[2], yes[2], no[2];
+  if (is_word(s, close, W_LBRACE)) close--;
+  int head = rust ? close : is_word(s, close, W_RPAREN) ? s->match[close] - 1 : -1;
+  if (rust) {
+    const int up = s->up[at];
+    if (up != at - 1) return inner;
+    while (head > 0 && !is_word(s, head, W_IF) && !is_word(s, head, W_SEMI) &&
+           !is_word(s, head, W_LBRACE))
+      head--;
+  }
+  if (head < 0 || !is_word(s, head, W_IF) || !if_parts(s, head, s->n, c, yes, no) || yes[0] > at)
+    return inner;
+  Formula *f = arena_alloc(r->project->arena, sizeof *f);
+  *f = (Formula){.kind = F_AND, .a = formula_read(r, s, c[0], c[1]), .b = inner};
+  return f;
+}
+
+/* `if (metal()) return true; return cuda();` */
+static void look_at_func(Lint *l, Source *s, const Func *f) {
+  bool hot = false;
+  for (int i = f->body; i < f->end && !hot; i++)
+    hot = s->t[i].kind == K_NAME && l->hot[s->t[i].word];
+  if (!hot || f->name < 0) return;
+  Reading r = {.project = l->p};
+  const Formula *whole = formula_of_func(&r, f);
+  if (!whole || !formula_gates(&r, whole)) return;
+  int metal = -1, cuda = -1; /* told before, unless they stand apart */
+  for (int i = 0; i < r.count; i++) {
+    if (r.atoms[i].ask == ASK_METAL) metal = i;
+    if (r.atoms[i].ask == ASK_CUDA) cuda = i;
+  }
+  const Atom *a = &r.atoms[metal], *b = &r.atoms[cuda];
+  if (a->from != s || b->from != s || a->at < f->body || b->at < f->body || a->at > f->end ||
+      b->at > f->end)
+    return;
+  int from, to;
+  region_of(s, a->at, &from, &to);
+  if ((from <= b->at && b->at < to) || is_dispatch(l, s, f->body + 1)) return;
+  find(l, RULE_TWO_BACKEND_GATE, s, f->head,
+       "%s is \"Metal or CUDA is available\", a statement at a time", word_text(l->p, f->name));
+}
+
+/* In a launcher: `if (!metal_available()) return graph(...)` before select_kernel_port. */
+static void look_at_if(Lint *l, Source *s, int i) {
+  int c[2], yes[2], no[2];
+  const Func *f = named_func_at(s, i);
+  if (!f || !selects(s, f) || !if_parts(s, i, f->end, c, yes, no)) return;
+  bool hot = false, returns = false;
+  for (int k = c[0]; k < c[1] && !hot; k++) hot = s->t[k].kind == K_NAME && l->hot[s->t[k].word];
+  for (int k = yes[0]; k < yes[1] && !returns; k++) returns = s->t[k].word == W_RETURN;
+  if (!hot || !returns) return;
+  Reading r = {.project = l->p};
+  const Formula *condition = formula_read(&r, s, c[0], c[1]);
+  if (!formula_asks(&r, ASK_METAL) && !formula_asks(&r, ASK_CUDA)) return;
+  if (formula_gates(&r, condition) || is_dispatch(l, s, i)) return; /* told as that */
+  if (formula_follows(&r, condition, false, false, false))
+    find(l, RULE_TWO_BACKEND_GATE, s, i,
+         "%s returns by a question of one backend before it asks its table",
+         word_text(l->p, f->name));
+}
+
+void rule_gate(Lint *l) {
+  Project *p = l->p;
+  for (int k = 0; k < p->source_count; k++) {
+    Source *s = &p->sources[k];
+    int told = -1; /* the last region's start */
+    for (int i = 0; i < s->n; i++) {
+      if (s->t[i].word == W_IF && s->lang == LANG_C) look_at_if(l, s, i);
+      if (s->t[i].kind != K_NAME || !l->hot[s->t[i].word]) continue;
+      int from, to;
+      region_of(s, i, &from, &to);
+      if (from == told) continue;
+      Reading r = {.project = p};
+      const Formula *f = read_nested(&r, s, i, from, to);
+      if (!formula_gates(&r, f)) continue;
+      told = from;
+      if (!is_dispatch(l, s, i))
+        find(l, RULE_TWO_BACKEND_GATE, s, from,
+             "this asks for Metal or CUDA: where only ROCm is there it says no");
+    }
+    for (int i = 0; i < s->func_count; i++) look_at_func(l, s, &s->funcs[i]);
+  }
+}
