@@ -80,7 +80,16 @@ static Ask ask_of_parts(const Parts *parts) {
   return gpu && available ? ASK_ANY : ASK_NONE;
 }
 
-enum { LOOKED = 1, MAY = 2 };
+/* What is known of a word. */
+enum {
+  LOOKED = 1,
+  MAY = 2,
+  TYPE = 4,
+  NO_TYPE = 8,
+  RUST_TYPE = 16,
+  BACKEND_LOOKED = 32,
+  IS_BACKEND = 64
+};
 
 bool word_may_ask(Project *p, int word) {
   Word *w = &p->words[word];
@@ -95,26 +104,28 @@ bool word_may_ask(Project *p, int word) {
   return w->asks & MAY;
 }
 
-/* The alias that a name stands for at token `at`. */
+/* Is the alias in reach at token `at` of its own source? */
+static bool alias_reaches(const Source *s, const Alias *a, int at) {
+  if (s->lang == LANG_RUST || !func_at(s, a->at)) return true;
+  int up = s->up[a->at];
+  while (up >= 0 && !is_word(s, up, W_LBRACE)) up = s->up[up];
+  return up < at && s->match[up] > at;
+}
+
+/* The alias that a name stands for at token `at`: its source's own before those of others. */
 static const Alias *alias_of(Project *p, Source *s, int word, int at) {
-  for (int i = s->alias_count - 1; i >= 0; i--) {
-    const Alias *a = &s->aliases[i];
-    if (a->name != word) continue;
-    int up = s->up[a->at];
-    while (up >= 0 && !is_word(s, up, W_LBRACE)) up = s->up[up];
-    if (up < 0 || is_word(s, up - 1, W_USE) || (up < at && s->match[up] > at) ||
-        s->lang == LANG_RUST || !func_at(s, a->at))
-      return a;
+  const Alias *found = NULL;
+  for (int i = p->words[word].first_alias; i >= 0; i = p->aliases[i]->next) {
+    const Alias *a = p->aliases[i];
+    Source *other = &p->sources[a->file];
+    if (other == s) {
+      if (alias_reaches(s, a, at)) return a;
+    } else if (!found && s->lang == LANG_C && other->lang == LANG_C && !func_at(other, a->at) &&
+               source_sees(p, s, a->file)) {
+      found = a;
+    }
   }
-  for (int r = p->words[word].first_file; r >= 0; r = p->files[r].next) {
-    Source *other = &p->sources[p->files[r].file];
-    if (other == s || other->lang != s->lang || s->lang != LANG_C) continue;
-    for (int i = 0; i < other->alias_count; i++)
-      if (other->aliases[i].name == word && !func_at(other, other->aliases[i].at) &&
-          source_sees(p, s, other->file))
-        return &other->aliases[i];
-  }
-  return NULL;
+  return found;
 }
 
 int path_words(Project *p, Source *s, int i, int path[8]) {
@@ -214,7 +225,6 @@ static bool enumerates_backends(Project *p, int word) {
 }
 
 bool is_backend_type(Project *p, int word, Language lang) {
-  enum { TYPE = 4, NO_TYPE = 8, RUST_TYPE = 16 };
   Word *w = &p->words[word];
   if (word == W_GPU_KERNEL_BACKEND) return true;
   if (!(w->asks & (TYPE | NO_TYPE))) {
@@ -244,9 +254,18 @@ static bool uses_enum(Project *p, Source *s) {
   return false;
 }
 
+/* backend_word, asked once for each word. */
+static int backend_spelt(Project *p, int word) {
+  Word *w = &p->words[word];
+  if (!(w->asks & BACKEND_LOOKED))
+    w->asks |= (uint16_t)(BACKEND_LOOKED | (backend_word(w) ? IS_BACKEND : 0));
+  return w->asks & IS_BACKEND ? backend_word(w) : W_NONE;
+}
+
 int enumerator_at(Project *p, Source *s, int last) {
   int path[8];
-  const int spelt = backend_word(&p->words[s->t[last].word]);
+  const int spelt = backend_spelt(p, s->t[last].word);
+  if (!spelt && p->words[s->t[last].word].first_alias < 0) return W_NONE;
   const int n = path_words(p, s, last, path);
   const int backend = backend_word(&p->words[path[n - 1]]);
   if (n >= 2 && backend && is_backend_type(p, path[n - 2], s->lang)) return backend;

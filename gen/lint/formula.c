@@ -131,6 +131,7 @@ static const Formula *read_name(Reading *r, Source *s, int from, int to, int dep
     return read_at(r, v.source, v.from, v.to, depth + 1);
   if (call && !member && ask != ASK_METAL && ask != ASK_CUDA) {
     const Func *own = func_named(p, s, word);
+    if (own && own == func_at(s, last)) own = NULL; /* another's of the same name */
     const Formula *f = own && depth < DEPTH ? read_func(r, own, depth + 1) : NULL;
     if (f && known(r, f)) return f;
   }

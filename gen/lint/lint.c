@@ -137,15 +137,13 @@ static bool made_by_kgen(const Source *s) {
   return end && at && at < end;
 }
 
-/* In which files each word stands, and which functions have it for a name. */
+/* In which files each word stands. */
 static void index_words(Project *p) {
-  int funcs = 0;
   for (int f = 0; f < p->source_count; f++) {
-    Source *s = &p->sources[f];
+    const Source *s = &p->sources[f];
     for (int i = 0; i < s->n; i++) {
       Word *w = &p->words[s->t[i].word];
-      if (s->t[i].kind != K_NAME || (w->last_file >= 0 && p->files[w->last_file].file == f))
-        continue;
+      if (s->t[i].kind != K_NAME || (w->last_file >= 0 && p->files[w->last_file].file == f)) continue;
       GROW(p->arena, p->files, p->file_count, p->file_room);
       p->files[p->file_count] = (FileRef){f, -1};
       if (w->last_file >= 0)
@@ -154,19 +152,32 @@ static void index_words(Project *p) {
         w->first_file = p->file_count;
       w->last_file = p->file_count++;
     }
-    funcs += s->func_count;
   }
+}
+
+/* Functions and aliases by their names, the first ones first. */
+static void index_names(Project *p) {
+  int funcs = 0, aliases = 0;
+  for (int f = 0; f < p->source_count; f++)
+    funcs += p->sources[f].func_count, aliases += p->sources[f].alias_count;
   p->funcs = arena_alloc(p->arena, ((size_t)funcs + 1) * sizeof *p->funcs);
-  for (int f = p->source_count - 1; f >= 0; f--)
-    for (int i = p->sources[f].func_count - 1; i >= 0; i--) {
-      Func *func = &p->sources[f].funcs[i];
-      p->funcs[p->func_count] = func;
+  p->aliases = arena_alloc(p->arena, ((size_t)aliases + 1) * sizeof *p->aliases);
+  for (int f = p->source_count - 1; f >= 0; f--) {
+    const Source *s = &p->sources[f];
+    for (int i = s->func_count - 1; i >= 0; i--) {
+      Func *func = p->funcs[p->func_count] = &s->funcs[i];
       if (func->name >= 0) {
         func->next = p->words[func->name].first_func;
         p->words[func->name].first_func = p->func_count;
       }
       p->func_count++;
     }
+    for (int i = 0; i < s->alias_count; i++) { /* the last one of a source first */
+      Alias *alias = p->aliases[p->alias_count] = &s->aliases[i];
+      alias->next = p->words[alias->name].first_alias;
+      p->words[alias->name].first_alias = p->alias_count++;
+    }
+  }
 }
 
 static void read_all(Project *p) {
@@ -179,6 +190,7 @@ static void read_all(Project *p) {
     source_shape(p, s);
   }
   index_words(p);
+  index_names(p);
 }
 
 static const char *take_names(Names *n, const LintWish *wish) {

@@ -68,6 +68,11 @@ static void read_include(Project *p, Source *s, int i, int end) {
 void sources_collect(Project *p) {
   for (int f = 0; f < p->source_count; f++) {
     Source *s = &p->sources[f];
+    const char *slash = strrchr(s->path, '/'), *base = slash ? slash + 1 : s->path;
+    const int name = word_of(p, base, strlen(base));
+    GROW(p->arena, p->files, p->file_count, p->file_room);
+    p->files[p->file_count] = (FileRef){f, p->words[name].first_path};
+    p->words[name].first_path = p->file_count++;
     for (int i = 0; i < s->raw_count; i++) {
       if (s->raw[i].kind != K_HASH) continue;
       const int end = directive_end(s->raw, s->raw_count, i);
@@ -93,12 +98,16 @@ static bool path_matches(const char *path, const char *name, int len) {
 
 static void see(Project *p, Source *s, char *seen) {
   for (int i = 0; i < s->include_count; i++) {
-    const Word *w = &p->words[s->includes[i]];
-    for (int f = 0; f < p->source_count; f++)
-      if (!seen[f] && path_matches(p->sources[f].path, w->s, w->len)) {
-        seen[f] = 1;
-        see(p, &p->sources[f], seen);
-      }
+    const Word w = p->words[s->includes[i]];
+    const char *slash = memrchr(w.s, '/', (size_t)w.len);
+    const size_t base = slash ? (size_t)(slash + 1 - w.s) : 0;
+    const int name = word_of(p, w.s + base, (size_t)w.len - base);
+    for (int r = p->words[name].first_path; r >= 0; r = p->files[r].next) {
+      const int f = p->files[r].file;
+      if (seen[f] || !path_matches(p->sources[f].path, w.s, w.len)) continue;
+      seen[f] = 1;
+      see(p, &p->sources[f], seen);
+    }
   }
 }
 

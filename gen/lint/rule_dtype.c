@@ -261,6 +261,25 @@ static bool refuses_other(const Project *p, const Source *s, int sign, int *from
   return false;
 }
 
+/* `check_dtype("x", x.dtype(), {T})`: the argument behind X.dtype(), whose `(` is at open, where it is one dtype alone. */
+static bool checks_against(const Project *p, const Source *s, int open, int *from, int *to) {
+  static const char *const words[] = {"dtype", "heck", "equire", "xpect", "nsure", "ssert"};
+  const int up = s->up[open], behind = s->match[open] + 1;
+  if (up < 1 || !is_word(s, up, W_LPAREN) || !is_name(s, up - 1) || !is_word(s, behind, W_COMMA))
+    return false;
+  bool checks = false;
+  for (size_t i = 0; i < sizeof words / sizeof *words && !checks; i++)
+    checks = strstr(word_text(p, s->t[up - 1].word), words[i]) != NULL;
+  *from = *to = behind + 1;
+  while (*to < s->match[up] && !is_word(s, *to, W_COMMA)) *to = skip_to(s, *to) + 1;
+  if (is_word(s, *from, W_LBRACE)) {
+    int a[2], b[2];
+    if (split_args(s, *from, a, b, 2) != 1) return false;
+    *from = a[0], *to = b[0];
+  }
+  return checks;
+}
+
 /* Before token e.from, is the name held to a dtype?  Its keys then. */
 static bool is_held(Lint *l, Expr e, Keys *k, int depth) {
   const Source *s = e.s;
@@ -271,8 +290,9 @@ static bool is_held(Lint *l, Expr e, Keys *k, int depth) {
       continue;
     const int sign = i + 5;
     int from, to;
-    if ((!is_word(s, sign, W_NE) && !is_word(s, sign, W_EQ)) ||
-        !refuses_other(l->p, s, sign, &from, &to))
+    const bool compared = is_word(s, sign, W_NE) || is_word(s, sign, W_EQ);
+    if (compared ? !refuses_other(l->p, s, sign, &from, &to)
+                 : !checks_against(l->p, s, i + 3, &from, &to))
       continue;
     Expr other = part(e, from, to);
     int end;
@@ -337,10 +357,23 @@ static bool only_return(const Lint *l, const Func *f, Expr *out) {
   return found == 1;
 }
 
+/* What a function of the project's own returns, whichever of its returns it is. */
+static bool returned_keys(Lint *l, const Func *f, Expr e, int open, Keys *k, int depth) {
+  Source *s = &l->p->sources[f->file];
+  bool any = false;
+  Site *site = arena_alloc(l->p->arena, sizeof *site);
+  *site = (Site){f, e.s, open, e.site};
+  for (int i = f->body; i < f->end; i++) {
+    if (s->t[i].word != W_RETURN || func_at(s, i) != f) continue;
+    array_keys(l, (Expr){s, i + 1, statement_end(s, i, f->end) - 1, site}, k, depth + 1);
+    any = true;
+  }
+  return any;
+}
+
 static void call_keys(Lint *l, Expr e, int open, Keys *k, int depth) {
   const char *name = word_text(l->p, e.s->t[open - 1].word);
   int from[ARGS], to[ARGS];
-  Expr value;
   const int n = split_args(e.s, open, from, to, ARGS);
   if (made_keys(l, e, open, name, k, depth)) return;
   if ((strcmp(name, "astype") == 0 || strcmp(name, "view") == 0) && n >= 2) {
@@ -348,13 +381,7 @@ static void call_keys(Lint *l, Expr e, int open, Keys *k, int depth) {
     return;
   }
   const Func *f = func_named(l->p, e.s, e.s->t[open - 1].word);
-  if (f && depth < DEPTH && only_return(l, f, &value)) {
-    Site *site = arena_alloc(l->p->arena, sizeof *site);
-    *site = (Site){f, e.s, open, e.site};
-    value.site = site;
-    array_keys(l, value, k, depth + 1);
-    return;
-  }
+  if (f && depth < DEPTH && returned_keys(l, f, e, open, k, depth)) return;
   if (n >= 1 && keeps_dtype(name)) {
     array_keys(l, part(e, from[0], to[0]), k, depth + 1);
     return;

@@ -77,6 +77,9 @@ void rule_gate(Lint *l) {
       if (s->t[i].word == W_IF && s->lang == LANG_C) look_at_if(l, s, i);
       if (s->t[i].kind != K_NAME || !l->hot[s->t[i].word]) continue;
       int from, to;
+      const int before = path_from(s, i) - 1;
+      if (is_name(s, before) && !is_control(s->t[before].word) && is_word(s, i + 1, W_LPAREN))
+        continue; /* it is declared */
       region_of(s, i, &from, &to);
       if (from == told) continue;
       Reading r = {.project = p};

@@ -75,7 +75,10 @@ static bool at_home(Lint *l, Source *s, int i) {
 /* A function with a name, or a lambda's, whose body takes the kernel for a table. */
 static bool is_table_getter(Lint *l, Source *s, int i) {
   const Func *f = func_named(l->p, s, s->t[i].word);
-  if (!f || !is_word(s, i + 1, W_LPAREN) || f->head == i) return false;
+  const int before = path_from(s, i) - 1;
+  const bool declared = is_word(s, before, W_AND) || is_word(s, before, W_STAR) ||
+                        (is_name(s, before) && !is_control(s->t[before].word));
+  if (!f || !is_word(s, i + 1, W_LPAREN) || f->owner >= 0 || declared) return false;
   const Source *home = &l->p->sources[f->file];
   bool kernel = false;
   for (int k = f->start; k < f->body && !kernel; k++)

@@ -70,9 +70,13 @@ static int forgotten(Lint *l, const Func *predicate, const char *stem) {
   return W_NONE;
 }
 
+/* "Is there a GPU?" may be asked beside a table, and not instead of one. */
 static bool asks_backend(const Reading *r) {
-  for (int i = 0; i < r->count; i++)
-    if (r->atoms[i].ask != ASK_NONE && r->atoms[i].ask <= ASK_FAMILY) return true;
+  const bool table = formula_asks(r, ASK_PORT) || formula_asks(r, ASK_KERNEL);
+  for (int i = 0; i < r->count; i++) {
+    const Ask ask = r->atoms[i].ask;
+    if (ask != ASK_NONE && ask <= ASK_FAMILY && (ask != ASK_ANY || !table)) return true;
+  }
   return false;
 }
 

@@ -242,7 +242,7 @@ int path_to(const Source *s, int i) {
 static void add_alias(Project *p, Source *s, int name, int at, const int *path, int count) {
   GROW(p->arena, s->aliases, s->alias_count, s->alias_room);
   Alias *a = &s->aliases[s->alias_count++];
-  *a = (Alias){.name = name, .at = at, .count = count};
+  *a = (Alias){.name = name, .at = at, .count = count, .file = s->file, .next = -1};
   memcpy(a->path, path, (size_t)count * sizeof *path);
 }
 

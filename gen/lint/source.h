@@ -30,6 +30,8 @@ typedef struct Word {
   int first_macro; /* MacroRef; -1 */
   int first_file;  /* FileRef: the files that it stands in; -1 */
   int last_file;
+  int first_alias;
+  int first_path; /* FileRef: the sources whose file is called so; -1 */
 } Word;
 
 typedef struct Tok {
@@ -63,6 +65,7 @@ typedef struct Func {
 typedef struct Alias {
   int name, at; /* at: the token */
   int path[8], count;
+  int file, next; /* of the same name */
 } Alias;
 
 typedef struct Source {
@@ -103,7 +106,9 @@ typedef struct Project {
   Macro *macros;
   int macro_count, macro_room;
   Func **funcs; /* all of them, as next counts them */
-  int func_count, func_room;
+  int func_count;
+  Alias **aliases;
+  int alias_count;
   FileRef *files;
   int file_count, file_room;
 } Project;

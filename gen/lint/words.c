@@ -42,7 +42,7 @@ int word_of(Project *p, const char *s, size_t len) {
     slot = slot_of(p, s, len, hash);
   }
   GROW(p->arena, p->words, p->word_count, p->word_room);
-  p->words[p->word_count] = (Word){s, (int)len, hash, 0, -1, -1, -1, -1};
+  p->words[p->word_count] = (Word){s, (int)len, hash, 0, -1, -1, -1, -1, -1, -1};
   return *slot = p->word_count++;
 }
 
