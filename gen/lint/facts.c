@@ -200,61 +200,101 @@ static void gather_holders(Lint *l) {
 
 /* ---- words that lead to questions ---------------------------------------------------------------- */
 
-static bool marks(bool *set, int word) {
-  if (word < W_COUNT || set[word]) return false;
-  return set[word] = true;
+static bool add_bits(uint8_t *set, int word, uint8_t bits) {
+  if (word < W_COUNT || (set[word] & bits) == bits) return false;
+  set[word] |= bits;
+  return true;
+}
+
+/* Does the function give a truth value, for all that is seen? */
+static bool answers(const Source *s, const Func *f) {
+  for (int i = f->start; i < f->body; i++)
+    if ((i < f->head || i > f->close) && (s->t[i].word == W_BOOL || s->t[i].word == W_AUTO))
+      return true;
+  return false;
 }
 
 /* What is named after the expression that token i is in: a variable, a function, an alias. */
-static bool lead(bool *set, Source *s, int i) {
+static bool lead(uint8_t *set, Source *s, int i, uint8_t bits) {
   bool more = false;
   for (int k = i - 1, steps = 0; k >= 0 && steps < 200; k--, steps++) {
     const int w = s->t[k].word;
     if (w == W_SEMI || w == W_RBRACE) break;
     if ((w == W_ASSIGN || w == W_OR_ASSIGN || w == W_AND_ASSIGN) && is_name(s, k - 1)) {
-      more |= marks(set, s->t[k - 1].word);
+      more |= add_bits(set, s->t[k - 1].word, bits);
       for (int t = k - 1; t > k - 20 && t > 0; t--) /* let x: bool = */
-        if (is_word(s, t - 1, W_LET) || is_word(s, t - 1, W_MUT)) more |= marks(set, s->t[t].word);
+        if (is_word(s, t - 1, W_LET) || is_word(s, t - 1, W_MUT))
+          more |= add_bits(set, s->t[t].word, bits);
     }
-    if ((w == W_LBRACE || w == W_LPAREN) && is_name(s, k - 1) && s->match[k] > i)
-      more |= marks(set, s->t[k - 1].word); /* bool name{...} */
+    const bool opens = (w == W_LBRACE || w == W_LPAREN) && s->match[k] > i;
+    if (opens && is_name(s, k - 1) && (is_word(s, k - 2, W_BOOL) || is_word(s, k - 2, W_AUTO)))
+      more |= add_bits(set, s->t[k - 1].word, bits); /* bool name{...} */
     if (w == W_LBRACE) break;
+    const bool cast = is_word(s, k - 1, W_BOOL) || is_word(s, k - 1, W_GT);
+    if (opens && !cast && is_name(s, k - 1) && !is_control(s->t[k - 1].word))
+      break; /* an argument */
   }
   const Func *f = named_func_at(s, i);
-  if (f) more |= marks(set, f->name);
+  if (f && answers(s, f)) more |= add_bits(set, f->name, bits);
   for (int k = 0; k < s->alias_count; k++)
-    if (s->aliases[k].at <= i && i < s->aliases[k].at + 24) more |= marks(set, s->aliases[k].name);
+    if (s->aliases[k].at <= i && i < s->aliases[k].at + 24)
+      more |= add_bits(set, s->aliases[k].name, bits);
   return more;
+}
+
+static uint8_t bits_of(Ask ask) {
+  return ask == ASK_METAL    ? HOT_METAL
+         : ask == ASK_CUDA   ? HOT_CUDA
+         : ask == ASK_FAMILY ? HOT_GATE
+         : ask               ? HOT_OTHER
+                             : 0;
+}
+
+/* The first round: what asks by its own name. */
+static void gather_asking(Lint *l) {
+  Project *p = l->p;
+  for (int f = 0; f < p->source_count; f++) {
+    Source *s = &p->sources[f];
+    for (int i = 0; i < s->n; i++) {
+      if (s->t[i].kind != K_NAME) continue;
+      const int w = s->t[i].word;
+      int word;
+      const bool may = word_may_ask(p, w) || w == W_HAS_KERNEL_PORT || p->words[w].first_alias >= 0;
+      const uint8_t bits = may ? bits_of(ask_of(p, s, i, &word)) : 0;
+      if (bits) {
+        l->hot[w] |= bits;
+        lead(l->hot, s, i, bits);
+      }
+      if (enumerator_at(p, s, i)) {
+        lead(l->hot, s, i, HOT_OTHER);
+        lead(l->enumerated, s, i, HOT_OTHER);
+      }
+    }
+  }
 }
 
 static void gather_hot(Lint *l) {
   Project *p = l->p;
-  for (int w = W_COUNT; w < p->word_count; w++)
-    if (word_may_ask(p, w)) {
-      const char *s = word_text(p, w);
-      l->hot[w] = strstr(s, "vail") || strstr(s, "upport") || strstr(s, "resent") ||
-                  strstr(s, "etal") || strstr(s, "uda") || strstr(s, "CUDA") ||
-                  strstr(s, "usable") || strstr(s, "METAL") || strstr(s, "ernel");
-    }
-  l->hot[W_HAS_KERNEL_PORT] = true;
+  gather_asking(l);
   bool more = true;
   for (int round = 0; round < ROUNDS && more; round++) {
     more = false;
     for (int f = 0; f < p->source_count; f++) {
       Source *s = &p->sources[f];
       for (int i = 0; i < s->n; i++) {
-        if (s->t[i].kind != K_NAME) continue;
         const int w = s->t[i].word;
-        int word;
-        if (round == 0 && l->hot[w] && ask_of(p, s, i, &word)) more |= lead(l->hot, s, i);
-        if (round > 0 && l->hot[w] && !word_may_ask(p, w)) more |= lead(l->hot, s, i);
-        if (round == 0 && enumerator_at(p, s, i)) {
-          more |= lead(l->hot, s, i);
-          lead(l->enumerated, s, i);
-        }
+        if (s->t[i].kind == K_NAME && w >= W_COUNT && l->hot[w])
+          more |= lead(l->hot, s, i, l->hot[w]);
       }
     }
   }
+}
+
+int hot_in(const Lint *l, const Source *s, int from, int to) {
+  int bits = 0;
+  for (int i = from; i < to; i++)
+    if (s->t[i].kind == K_NAME) bits |= l->hot[s->t[i].word];
+  return bits;
 }
 
 /* ---- where things stand -------------------------------------------------------------------------- */

@@ -125,11 +125,13 @@ static const Formula *read_name(Reading *r, Source *s, int from, int to, int dep
   const Ask ask = ask_of(p, s, last, &word);
   if (ask == ASK_PORT) return asked(r, ask, word, s, last);
   Value v;
+  const int own_word = s->t[last].word;
+  const bool follow = !r->hot || r->hot[own_word];
   const bool member = is_word(s, last - 1, W_DOT) || is_word(s, last - 1, W_ARROW);
-  if (!call && !member && value_find(p, s, s->t[last].word, last, &v) && depth < DEPTH &&
+  if (follow && !call && !member && value_find(p, s, own_word, last, &v) && depth < DEPTH &&
       (v.source != s || v.to <= last))
     return read_at(r, v.source, v.from, v.to, depth + 1);
-  if (call && !member && ask != ASK_METAL && ask != ASK_CUDA) {
+  if (follow && call && !member && ask != ASK_METAL && ask != ASK_CUDA) {
     const Func *own = func_named(p, s, word);
     if (own && own == func_at(s, last)) own = NULL; /* another's of the same name */
     const Formula *f = own && depth < DEPTH ? read_func(r, own, depth + 1) : NULL;

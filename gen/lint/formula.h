@@ -35,6 +35,7 @@ typedef struct Atom {
 
 typedef struct Reading {
   Project *project;
+  const uint8_t *hot; /* by word: names that are worth following; NULL: all of them are */
   Atom *atoms;
   int count, room;
 } Reading;

@@ -143,7 +143,8 @@ static void index_words(Project *p) {
     const Source *s = &p->sources[f];
     for (int i = 0; i < s->n; i++) {
       Word *w = &p->words[s->t[i].word];
-      if (s->t[i].kind != K_NAME || (w->last_file >= 0 && p->files[w->last_file].file == f)) continue;
+      if (s->t[i].kind != K_NAME || (w->last_file >= 0 && p->files[w->last_file].file == f))
+        continue;
       GROW(p->arena, p->files, p->file_count, p->file_room);
       p->files[p->file_count] = (FileRef){f, -1};
       if (w->last_file >= 0)

@@ -65,6 +65,33 @@ static void read_include(Project *p, Source *s, int i, int end) {
   s->includes[s->include_count++] = word_of(p, from, (size_t)(stop - from));
 }
 
+/* ---- who includes whom ------------------------------------------------------------------------- */
+
+/* The path ends as the include is written. */
+static bool path_matches(const char *path, const char *name, int len) {
+  while (len > 3 && memcmp(name, "../", 3) == 0) name += 3, len -= 3;
+  while (len > 2 && memcmp(name, "./", 2) == 0) name += 2, len -= 2;
+  const size_t n = strlen(path);
+  if (n < (size_t)len || memcmp(path + n - (size_t)len, name, (size_t)len) != 0) return false;
+  return n == (size_t)len || path[n - (size_t)len - 1] == '/';
+}
+
+/* Which sources the includes are. */
+static void find_leads(Project *p, Source *s) {
+  for (int i = 0; i < s->include_count; i++) {
+    const Word w = p->words[s->includes[i]];
+    const char *slash = memrchr(w.s, '/', (size_t)w.len);
+    const size_t base = slash ? (size_t)(slash + 1 - w.s) : 0;
+    const int name = word_of(p, w.s + base, (size_t)w.len - base);
+    for (int r = p->words[name].first_path; r >= 0; r = p->files[r].next) {
+      const int f = p->files[r].file;
+      if (!path_matches(p->sources[f].path, w.s, w.len)) continue;
+      GROW(p->arena, s->leads, s->lead_count, s->lead_room);
+      s->leads[s->lead_count++] = f;
+    }
+  }
+}
+
 void sources_collect(Project *p) {
   for (int f = 0; f < p->source_count; f++) {
     Source *s = &p->sources[f];
@@ -83,40 +110,23 @@ void sources_collect(Project *p) {
       i = end;
     }
   }
-}
-
-/* ---- who includes whom ------------------------------------------------------------------------- */
-
-/* The path ends as the include is written. */
-static bool path_matches(const char *path, const char *name, int len) {
-  while (len > 3 && memcmp(name, "../", 3) == 0) name += 3, len -= 3;
-  while (len > 2 && memcmp(name, "./", 2) == 0) name += 2, len -= 2;
-  const size_t n = strlen(path);
-  if (n < (size_t)len || memcmp(path + n - (size_t)len, name, (size_t)len) != 0) return false;
-  return n == (size_t)len || path[n - (size_t)len - 1] == '/';
-}
-
-static void see(Project *p, Source *s, char *seen) {
-  for (int i = 0; i < s->include_count; i++) {
-    const Word w = p->words[s->includes[i]];
-    const char *slash = memrchr(w.s, '/', (size_t)w.len);
-    const size_t base = slash ? (size_t)(slash + 1 - w.s) : 0;
-    const int name = word_of(p, w.s + base, (size_t)w.len - base);
-    for (int r = p->words[name].first_path; r >= 0; r = p->files[r].next) {
-      const int f = p->files[r].file;
-      if (seen[f] || !path_matches(p->sources[f].path, w.s, w.len)) continue;
-      seen[f] = 1;
-      see(p, &p->sources[f], seen);
-    }
-  }
+  for (int f = 0; f < p->source_count; f++) find_leads(p, &p->sources[f]);
 }
 
 bool source_sees(Project *p, Source *s, int file) {
   if (file == s->file) return true;
-  if (!s->seen) {
-    s->seen = arena_alloc(p->arena, (size_t)p->source_count);
-    s->seen[s->file] = 1;
-    see(p, s, s->seen);
+  if (s->seen) return s->seen[file];
+  int *todo = arena_alloc(p->arena, (size_t)p->source_count * sizeof *todo), count = 1;
+  s->seen = arena_alloc(p->arena, (size_t)p->source_count);
+  s->seen[s->file] = 1;
+  todo[0] = s->file;
+  while (count) {
+    const Source *one = &p->sources[todo[--count]];
+    for (int i = 0; i < one->lead_count; i++) {
+      if (s->seen[one->leads[i]]) continue;
+      s->seen[one->leads[i]] = 1;
+      todo[count++] = one->leads[i];
+    }
   }
   return s->seen[file];
 }

@@ -26,11 +26,8 @@ static const Formula *read_nested(Reading *r, Source *s, int i, int from, int to
 
 /* `if (metal()) return true; return cuda();` */
 static void look_at_func(Lint *l, Source *s, const Func *f) {
-  bool hot = false;
-  for (int i = f->body; i < f->end && !hot; i++)
-    hot = s->t[i].kind == K_NAME && l->hot[s->t[i].word];
-  if (!hot || f->name < 0) return;
-  Reading r = {.project = l->p};
+  if (f->name < 0 || (hot_in(l, s, f->body, f->end) & HOT_GATE) != HOT_GATE) return;
+  Reading r = {.project = l->p, .hot = l->hot};
   const Formula *whole = formula_of_func(&r, f);
   if (!whole || !formula_gates(&r, whole)) return;
   int metal = -1, cuda = -1; /* told before, unless they stand apart */
@@ -54,11 +51,10 @@ static void look_at_if(Lint *l, Source *s, int i) {
   int c[2], yes[2], no[2];
   const Func *f = named_func_at(s, i);
   if (!f || !selects(s, f) || !if_parts(s, i, f->end, c, yes, no)) return;
-  bool hot = false, returns = false;
-  for (int k = c[0]; k < c[1] && !hot; k++) hot = s->t[k].kind == K_NAME && l->hot[s->t[k].word];
+  bool returns = false;
   for (int k = yes[0]; k < yes[1] && !returns; k++) returns = s->t[k].word == W_RETURN;
-  if (!hot || !returns) return;
-  Reading r = {.project = l->p};
+  if (!returns || !(hot_in(l, s, c[0], c[1]) & HOT_GATE)) return;
+  Reading r = {.project = l->p, .hot = l->hot};
   const Formula *condition = formula_read(&r, s, c[0], c[1]);
   if (!formula_asks(&r, ASK_METAL) && !formula_asks(&r, ASK_CUDA)) return;
   if (formula_gates(&r, condition) || is_dispatch(l, s, i)) return; /* told as that */
@@ -75,14 +71,16 @@ void rule_gate(Lint *l) {
     int told = -1; /* the last region's start */
     for (int i = 0; i < s->n; i++) {
       if (s->t[i].word == W_IF && s->lang == LANG_C) look_at_if(l, s, i);
-      if (s->t[i].kind != K_NAME || !l->hot[s->t[i].word]) continue;
+      if (s->t[i].kind != K_NAME || !(l->hot[s->t[i].word] & HOT_GATE)) continue;
       int from, to;
       const int before = path_from(s, i) - 1;
       if (is_name(s, before) && !is_control(s->t[before].word) && is_word(s, i + 1, W_LPAREN))
         continue; /* it is declared */
       region_of(s, i, &from, &to);
       if (from == told) continue;
-      Reading r = {.project = p};
+      if (!s->world && (hot_in(l, s, from > 40 ? from - 40 : 0, to) & HOT_GATE) != HOT_GATE)
+        continue;
+      Reading r = {.project = p, .hot = l->hot};
       const Formula *f = read_nested(&r, s, i, from, to);
       if (!formula_gates(&r, f)) continue;
       told = from;

@@ -99,7 +99,7 @@ static bool conjunction(const Reading *r, const Formula *f) {
 static bool returns_ask(Lint *l, Source *s, const Func *f) {
   for (int i = f->body; i < f->end; i++) {
     if (s->t[i].word != W_RETURN) continue;
-    Reading r = {.project = l->p};
+    Reading r = {.project = l->p, .hot = l->hot};
     formula_read(&r, s, i + 1, statement_end(s, i, f->end) - 1);
     if (asks_backend(&r)) return true;
   }
@@ -129,8 +129,9 @@ static void look_at(Lint *l, Source *s, const Func *f) {
   if (f->hidden || !ends_in(name, "_available") || f->owner >= 0) return;
   const Ask own = ask_of(l->p, s, f->head, &word);
   if (own != ASK_NONE && own != ASK_KERNEL) return; /* metal_available() */
+  if (!s->world && !l->table_count && !strstr(name, "_kernel") && s->lang == LANG_C) return;
   stem_of(name, stem);
-  Reading r = {.project = l->p};
+  Reading r = {.project = l->p, .hot = l->hot};
   const Formula *whole = formula_of_func(&r, f);
   const bool asks = asks_backend(&r) || returns_ask(l, s, f);
   if (!is_of_kernel(l, s, f, stem, asks) || is_dispatch(l, s, f->body + 1)) return;

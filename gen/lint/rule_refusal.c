@@ -68,12 +68,16 @@ static bool leaves(const Source *s, int from, int to) {
   return false;
 }
 
+/* May the condition be one whose refusal belongs to the table? */
 static bool is_hot(const Lint *l, const Source *s, int from, int to) {
-  for (int i = from; i < to; i++)
-    if (s->t[i].kind == K_NAME && (l->hot[s->t[i].word] || l->enumerated[s->t[i].word] ||
-                                   s->t[i].word == W_GPU_KERNEL_BACKEND))
-      return true;
-  return false;
+  const int bits = hot_in(l, s, from, to);
+  bool port = false, enumerated = false;
+  for (int i = from; i < to; i++) {
+    port |= s->t[i].word == W_HAS_KERNEL_PORT || s->t[i].word == W_GPU_KERNEL_BACKEND;
+    enumerated |= s->t[i].kind == K_NAME && l->enumerated[s->t[i].word];
+  }
+  if (l->table_count && (bits & HOT_OTHER)) return true;
+  return (bits & HOT_GATE) == HOT_GATE || port || (s->world && (bits || enumerated));
 }
 
 /* Is the condition one whose refusal belongs to the table? */
@@ -93,7 +97,7 @@ static void look_at_if(Lint *l, Source *s, int i) {
   if (no[0] == no[1] && leaves(s, yes[0], yes[1])) /* if (ok) return launch(); throw ... */
     other = statement_refuses(l, s, no[1], limit, 0);
   if (!then && !other) return;
-  Reading r = {.project = l->p};
+  Reading r = {.project = l->p, .hot = l->hot};
   const Formula *f = formula_read(&r, s, c[0], c[1]);
   const bool kernels = selects(s, named_func_at(s, i)) && s->lang == LANG_C;
   if (!asks_for_ports(&r, s) && !(kernels && formula_asks(&r, ASK_KERNEL))) return;
@@ -113,7 +117,7 @@ static void look_at_throw(Lint *l, Source *s, int i) {
   int question = from;
   while (question < i && !is_word(s, question, W_QUESTION)) question = skip_to(s, question) + 1;
   if (question >= i || !is_hot(l, s, from, question)) return;
-  Reading r = {.project = l->p};
+  Reading r = {.project = l->p, .hot = l->hot};
   const Formula *f = formula_read(&r, s, from, question);
   if (asks_for_ports(&r, s) && formula_follows(&r, f, true, true, false) && !is_dispatch(l, s, i))
     find(l, RULE_HAND_REFUSAL, s, i,
@@ -136,7 +140,7 @@ static void look_at_check(Lint *l, Source *s, int i) {
   for (size_t k = 0; k < sizeof words / sizeof *words; k++)
     if (strstr(low, words[k])) checks = true;
   if (!checks || strstr(low, "assert_")) return; /* a test's */
-  Reading r = {.project = l->p};
+  Reading r = {.project = l->p, .hot = l->hot};
   const Formula *f = formula_read(&r, s, from[0], to[0]);
   if (formula_asks(&r, ASK_METAL) && formula_asks(&r, ASK_CUDA) &&
       formula_follows(&r, f, true, false, false) && !is_dispatch(l, s, i))

@@ -27,16 +27,18 @@ typedef struct Table {
   int mark;        /* the token of the mark, where it is any-wave; -1 */
 } Table;
 
+enum { HOT_METAL = 1, HOT_CUDA = 2, HOT_OTHER = 4, HOT_GATE = HOT_METAL | HOT_CUDA };
+
 typedef struct Lint {
   Project *p;
   Finding *findings;
   int count, room;
   Table *tables;
   int table_count, table_room;
-  bool *hot;        /* by word: it may lead to a question of a backend */
-  bool *holder;     /* by word: a type, variable or function that holds a kernel */
-  bool *access;     /* by word: a holder's method that gives the kernel */
-  bool *enumerated; /* by word: it may be set to an enumerator */
+  uint8_t *hot;        /* by word: HOT_ bits, the questions of backends that it may lead to */
+  bool *holder;        /* by word: a type, variable or function that holds a kernel */
+  bool *access;        /* by word: a holder's method that gives the kernel */
+  uint8_t *enumerated; /* by word: it may be set to an enumerator */
   int launches, marks;
   const char *pins; /* NULL: none */
 } Lint;
@@ -56,7 +58,8 @@ bool calls_constructor(const Source *s,
                        int i); /* metal_kernel, cuda_kernel or hip_kernel is called at token i */
 /* The dispatch itself: it takes a table, or gives a backend. */
 bool is_dispatch(Lint *l, Source *s, int i);
-bool selects(const Source *s, const Func *f); /* it calls select_kernel_port */
+bool selects(const Source *s, const Func *f);                 /* it calls select_kernel_port */
+int hot_in(const Lint *l, const Source *s, int from, int to); /* the bits of all its words */
 /* The expression around token i, as wide as a condition is. */
 void region_of(const Source *s, int i, int *from, int *to);
 

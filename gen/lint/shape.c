@@ -448,11 +448,21 @@ static bool reaches(const Source *s, int i, int at) {
   return up < 0 || (up < at && s->match[up] > at);
 }
 
+/* Is it a parameter of a function around `at`? */
+static bool is_param(const Source *s, int word, int at) {
+  for (const Func *f = func_at(s, at); f; f = func_at(s, f->head))
+    for (int i = f->open; i >= 0 && i < f->close; i++)
+      if (s->t[i].word == word && s->t[i].kind == K_NAME) return true;
+  return false;
+}
+
 bool value_find(Project *p, Source *s, int word, int at, Value *out) {
   for (int i = at - 1; i >= 0; i--)
     if (s->t[i].word == word && s->t[i].kind == K_NAME && value_at(s, i, out) &&
-        reaches(s, i, at) && !(out->from <= at && at < out->to))
+        reaches(s, i, at) && !(out->from <= at && at < out->to) &&
+        (func_at(s, i) || !is_param(s, word, at)))
       return true;
+  if (word < W_COUNT || is_param(s, word, at)) return false;
   for (int r = p->words[word].first_file; r >= 0; r = p->files[r].next) { /* of other sources */
     Source *other = &p->sources[p->files[r].file];
     if (other == s || other->lang != s->lang) continue;

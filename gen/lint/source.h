@@ -84,6 +84,7 @@ typedef struct Source {
   Alias *aliases;
   int alias_count, alias_room;
   int *includes, include_count, include_room; /* words, as written without quotes */
+  int *leads, lead_count, lead_room;          /* the sources that these are */
   char *seen;                                 /* by file: it is included; NULL: not asked yet */
   uint32_t *lines;
   int line_count;
