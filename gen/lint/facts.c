@@ -201,7 +201,9 @@ static void gather_holders(Lint *l) {
 /* ---- words that lead to questions ---------------------------------------------------------------- */
 
 static bool add_bits(uint8_t *set, int word, uint8_t bits) {
-  if (word < W_COUNT || (set[word] & bits) == bits) return false;
+  const bool name = word >= W_COUNT || word == W_METAL || word == W_CUDA || word == W_ROCM ||
+                    word == W_HIP;
+  if (!name || (set[word] & bits) == bits) return false;
   set[word] |= bits;
   return true;
 }
@@ -283,7 +285,7 @@ static void gather_hot(Lint *l) {
       Source *s = &p->sources[f];
       for (int i = 0; i < s->n; i++) {
         const int w = s->t[i].word;
-        if (s->t[i].kind == K_NAME && w >= W_COUNT && l->hot[w])
+        if (s->t[i].kind == K_NAME && l->hot[w])
           more |= lead(l->hot, s, i, l->hot[w]);
       }
     }

@@ -64,6 +64,19 @@ static void look_at_if(Lint *l, Source *s, int i) {
          word_text(l->p, f->name));
 }
 
+/* Is the region a gate, or, where it chooses a value, its condition? */
+static bool gates(Lint *l, Source *s, int i, int from, int to) {
+  Reading r = {.project = l->p, .hot = l->hot};
+  const Formula *f = read_nested(&r, s, i, from, to);
+  if (formula_gates(&r, f)) return true;
+  int question = from;
+  while (question < to && !is_word(s, question, W_QUESTION)) question = skip_to(s, question) + 1;
+  if (question >= to || question < i || s->lang != LANG_C) return false;
+  Reading condition = {.project = l->p, .hot = l->hot};
+  f = formula_read(&condition, s, from, question);
+  return formula_gates(&condition, f);
+}
+
 void rule_gate(Lint *l) {
   Project *p = l->p;
   for (int k = 0; k < p->source_count; k++) {
@@ -80,9 +93,7 @@ void rule_gate(Lint *l) {
       if (from == told) continue;
       if (!s->world && (hot_in(l, s, from > 40 ? from - 40 : 0, to) & HOT_GATE) != HOT_GATE)
         continue;
-      Reading r = {.project = p, .hot = l->hot};
-      const Formula *f = read_nested(&r, s, i, from, to);
-      if (!formula_gates(&r, f)) continue;
+      if (!gates(l, s, i, from, to)) continue;
       told = from;
       if (!is_dispatch(l, s, i))
         find(l, RULE_TWO_BACKEND_GATE, s, from,

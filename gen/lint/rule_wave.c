@@ -332,11 +332,14 @@ static void follow_threads(Scan *s) {
                           s->t[i - 1].kind == K_NAME && !is_control(s->t[i - 1].word)));
       if (!defines && !sets) continue;
       bool thread = false, block = false;
+      int inside = 0; /* of brackets: x[thread] is no index */
       for (int k = i + 1; k < s->n && s->t[k].word != W_SEMI && s->t[k].kind != K_EOL &&
                           (s->t[k].word != W_LBRACE || k == i + 1);
            k++) {
-        thread |= s->t[k].kind == K_NAME && among(s->thread, s->thread_count, s->t[k].word);
-        block |= s->t[k].kind == K_NAME && among(s->block, s->block_count, s->t[k].word);
+        inside += (s->t[k].word == W_LBRACKET) - (s->t[k].word == W_RBRACKET);
+        if (inside || s->t[k].kind != K_NAME) continue;
+        thread |= among(s->thread, s->thread_count, s->t[k].word);
+        block |= among(s->block, s->block_count, s->t[k].word);
       }
       const int w = s->t[i].word;
       if (thread && !among(s->thread, s->thread_count, w) && s->thread_count < NAMES)

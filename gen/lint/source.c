@@ -21,14 +21,12 @@ Language language_of(const char *path) {
   return LANG_NONE;
 }
 
-/* A folder or a file's name says that it is a test's. */
+/* A folder's or a file's name says that it is a test's. */
 static bool is_test(const char *path) {
-  static const char *const signs[] = {"/tests/", "/test/",   "test_",      "_test.",
-                                      "_tests.", "tests.rs", "/unittests/"};
-  if (strncmp(path, "tests/", 6) == 0 || strncmp(path, "test/", 5) == 0) return true;
-  for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-    if (strstr(path, signs[i])) return true;
-  return false;
+  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+  if (strncmp(base, "test_", 5) == 0 || strstr(base, "_test.") || strstr(base, "_tests.")) return true;
+  return strncmp(path, "tests/", 6) == 0 || strncmp(path, "test/", 5) == 0 ||
+         strstr(path, "/tests/") || strstr(path, "/test/");
 }
 
 bool source_add(Project *p, const char *path, const char **why) {
