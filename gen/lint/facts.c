@@ -201,8 +201,8 @@ static void gather_holders(Lint *l) {
 /* ---- words that lead to questions ---------------------------------------------------------------- */
 
 static bool add_bits(uint8_t *set, int word, uint8_t bits) {
-  const bool name = word >= W_COUNT || word == W_METAL || word == W_CUDA || word == W_ROCM ||
-                    word == W_HIP;
+  const bool name =
+      word >= W_COUNT || word == W_METAL || word == W_CUDA || word == W_ROCM || word == W_HIP;
   if (!name || (set[word] & bits) == bits) return false;
   set[word] |= bits;
   return true;
@@ -231,9 +231,9 @@ static bool lead(uint8_t *set, Source *s, int i, uint8_t bits) {
     const bool opens = (w == W_LBRACE || w == W_LPAREN) && s->match[k] > i;
     if (opens && is_name(s, k - 1) && (is_word(s, k - 2, W_BOOL) || is_word(s, k - 2, W_AUTO)))
       more |= add_bits(set, s->t[k - 1].word, bits); /* bool name{...} */
-    if (w == W_LBRACE) break;
+    if (w == W_LBRACE && !is_word(s, k - 1, W_UNSAFE)) break;
     const bool cast = is_word(s, k - 1, W_BOOL) || is_word(s, k - 1, W_GT);
-    if (opens && !cast && is_name(s, k - 1) && !is_control(s->t[k - 1].word))
+    if (opens && w == W_LPAREN && !cast && is_name(s, k - 1) && !is_control(s->t[k - 1].word))
       break; /* an argument */
   }
   const Func *f = named_func_at(s, i);
@@ -285,8 +285,7 @@ static void gather_hot(Lint *l) {
       Source *s = &p->sources[f];
       for (int i = 0; i < s->n; i++) {
         const int w = s->t[i].word;
-        if (s->t[i].kind == K_NAME && l->hot[w])
-          more |= lead(l->hot, s, i, l->hot[w]);
+        if (s->t[i].kind == K_NAME && l->hot[w]) more |= lead(l->hot, s, i, l->hot[w]);
       }
     }
   }

@@ -457,7 +457,7 @@ static void brace_items(Expr e, int open, Items *out) {
 /* The `for (auto &x : list)` that token i is in; the token of x, or -1. */
 static int loop_name(const Source *s, int i, int *list) {
   for (int up = s->up[i]; up > 0; up = s->up[up]) {
-    int close = up - 1; /* for (...) { */
+    int close = up - 1;           /* for (...) { */
     if (is_word(s, up, W_LPAREN)) /* for (...) args.push_back( */
       while (close > 0 && (is_name(s, close) || is_word(s, close, W_DOT))) close--;
     if (close < 0 || !is_word(s, close, W_RPAREN) || s->match[close] < 1) continue;

@@ -46,6 +46,31 @@ static bool entry_is(const Project *p, const Source *s, const Func *f, const cha
   return false;
 }
 
+/* Is name_available() called in the function? */
+static bool asks_before(const Project *p, const Source *s, const Func *f, int name) {
+  const int word = word_find(p, arena_printf(p->arena, "%s_available", word_text(p, name)));
+  for (int i = f->body; word >= 0 && i < f->end; i++)
+    if (s->t[i].word == word) return true;
+  return false;
+}
+
+/* The tables that a launcher selects from, and those of the launchers that it calls without asking. */
+static int tables_used(const Project *p, const Func *f, int out[TABLES], int depth) {
+  const Source *s = &p->sources[f->file];
+  int n = tables_in(s, f->body, f->end, W_SELECT_KERNEL_PORT, out);
+  for (int i = f->body; i < f->end && depth < 2; i++) {
+    if (!is_name(s, i) || !is_word(s, i + 1, W_LPAREN)) continue;
+    const Func *called = func_named(p, s, s->t[i].word);
+    if (!called || called == f || called->name == W_SELECT_KERNEL_PORT ||
+        !p->sources[called->file].world || asks_before(p, s, f, called->name))
+      continue;
+    int more[TABLES];
+    const int m = tables_used(p, called, more, depth + 1);
+    for (int k = 0; k < m && n < TABLES; k++) out[n++] = more[k];
+  }
+  return n;
+}
+
 /* A table that the launcher of this name selects from, and the predicate does not ask; W_NONE. */
 static int forgotten(Lint *l, const Func *predicate, const char *stem) {
   const Project *p = l->p;
@@ -55,9 +80,10 @@ static int forgotten(Lint *l, const Func *predicate, const char *stem) {
   for (int k = 0; k < p->func_count && n; k++) {
     const Func *f = p->funcs[k];
     const Source *s = &p->sources[f->file];
-    if (!s->world || f->name < 0 || !selects(s, f)) continue;
-    if (strcmp(word_text(p, f->name), stem) != 0 && !entry_is(p, s, f, stem)) continue;
-    const int m = tables_in(s, f->body, f->end, W_SELECT_KERNEL_PORT, used);
+    if (!s->world || f->name < 0) continue;
+    const bool named = strcmp(word_text(p, f->name), stem) == 0;
+    if (!named && !entry_is(p, s, f, stem)) continue;
+    const int m = tables_used(p, f, used, named ? 0 : 2);
     for (int i = 0; i < m; i++) {
       bool found = !table_named(l, used[i]);
       for (int j = 0; j < n; j++) {

@@ -24,7 +24,8 @@ Language language_of(const char *path) {
 /* A folder's or a file's name says that it is a test's. */
 static bool is_test(const char *path) {
   const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-  if (strncmp(base, "test_", 5) == 0 || strstr(base, "_test.") || strstr(base, "_tests.")) return true;
+  if (strncmp(base, "test_", 5) == 0 || strstr(base, "_test.") || strstr(base, "_tests."))
+    return true;
   return strncmp(path, "tests/", 6) == 0 || strncmp(path, "test/", 5) == 0 ||
          strstr(path, "/tests/") || strstr(path, "/test/");
 }
