@@ -129,8 +129,13 @@ static const Formula *read_name(Reading *r, Source *s, int from, int to, int dep
   const bool follow = !r->hot || r->hot[own_word];
   const bool member = is_word(s, last - 1, W_DOT) || is_word(s, last - 1, W_ARROW);
   if (follow && !call && !member && value_find(p, s, own_word, last, &v) && depth < DEPTH &&
-      (v.source != s || v.to <= last))
-    return read_at(r, v.source, v.from, v.to, depth + 1);
+      (v.source != s || v.to <= last)) {
+    const Formula *f = read_at(r, v.source, v.from, v.to, depth + 1);
+    const bool more = is_word(v.source, v.name + 1, W_OR_ASSIGN);
+    if (!more && !is_word(v.source, v.name + 1, W_AND_ASSIGN)) return f;
+    const Formula *before = read_name(r, v.source, v.name, v.name + 1, depth + 1);
+    return node(r, more ? F_OR : F_AND, before, f, NULL);
+  }
   if (follow && call && !member && ask != ASK_METAL && ask != ASK_CUDA) {
     const Func *own = func_named(p, s, word);
     if (own && own == func_at(s, last)) own = NULL; /* another's of the same name */

@@ -1,4 +1,6 @@
 /* rule_gate.c: L4, gates that ask for Metal or CUDA. */
+#include <string.h>
+
 #include "lint/rules.h"
 
 /* A condition around token i, and the one that it stands directly in: `if (!metal) { if (!cuda) ...`. */
@@ -26,6 +28,10 @@ static const Formula *read_nested(Reading *r, Source *s, int i, int from, int to
 
 /* `if (metal()) return true; return cuda();` */
 static void look_at_func(Lint *l, Source *s, const Func *f) {
+  for (int i = 0; i < l->count; i++) /* told as an expression of it */
+    if (l->findings[i].source == s && l->findings[i].rule == RULE_TWO_BACKEND_GATE &&
+        f->name >= 0 && strcmp(l->findings[i].symbol, word_text(l->p, f->name)) == 0)
+      return;
   if (f->name < 0 || (hot_in(l, s, f->body, f->end) & HOT_GATE) != HOT_GATE) return;
   Reading r = {.project = l->p, .hot = l->hot};
   const Formula *whole = formula_of_func(&r, f);

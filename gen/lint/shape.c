@@ -81,8 +81,11 @@ static int operator_before(const Source *s, int i) {
 /* From the token before a `{` back over what may stand between a function's `)` and its body; the `)`, or -1. */
 static int back_to_params(const Source *s, int i) {
   const int least = i > LOOK_BACK ? i - LOOK_BACK : 0;
+  int angles = 0;
   for (int k = i; k > least; k--) {
     const int w = s->t[k].word;
+    angles += (w == W_GT) + 2 * (w == W_SHR) - (w == W_LT);
+    if (w == W_COMMA && angles <= 0) return -1; /* f(a), {b} */
     if (w == W_RPAREN && s->match[k] >= 0) {
       const int before = s->match[k] - 1;
       const bool named = is_name(s, before) && !is_word(s, before, W_NOEXCEPT) &&
