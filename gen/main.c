@@ -20,6 +20,8 @@ static const Entry entries[] = {
      "launch once on made-up data, compare with the reference, time", cmd_run},
     {"try", "FILE [NAME=VALUE...]", "run a kernel that somebody else wrote, alone and watched",
      cmd_try},
+    {"lint", "FILE...", "a client's own sources against the port rules and the dtype rule",
+     cmd_lint},
     {"explain", "FILE:LINE", "generated line to body line, specification and siblings; and back",
      cmd_explain},
     {"key", "KERNEL [NAME=VALUE...]", "an instance's name and every field of its identity",

@@ -9,6 +9,7 @@ int cmd_ports(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_try(int argc, char **argv);
+int cmd_lint(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_key(int argc, char **argv);
 int cmd_text(int argc, char **argv);
