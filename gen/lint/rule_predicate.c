@@ -149,8 +149,10 @@ static bool returns_ask(Lint *l, Source *s, const Func *f) {
 static bool is_of_kernel(Lint *l, Source *s, const Func *f, const char *stem, bool asks) {
   const char *name = word_text(l->p, f->name);
   if (strstr(name, "_kernel_available") || strstr(name, "_kernels_available")) return true;
+  int tables[TABLES];
   if (!stem[0]) return false;
   if (asks && s->world) return true;
+  if (tables_in(s, f->body, f->end, W_HAS_KERNEL_PORT, tables)) return true;
   char own[STEM];
   plain_of(stem, own);
   for (int k = 0; k < l->table_count; k++) {
