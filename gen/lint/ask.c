@@ -48,10 +48,9 @@ static const char *const availables[] = {"available", "availability", "avail",  
 static const char *const haves[] = {"has", "have", "is",      "on",    "with",
                                     "can", "ok",   "enabled", "ready", NULL};
 static const char *const fillers[] = {
-    "gpu",    "device",  "backend", "backends", "kernel", "kernels", "runtime", "mlx",
-    "core",   "mx",      "ffi",     "bridge",   "get",    "any",     "or",      "and",
-    "mlxcel", "kernels", "the",     "use",      "k",      "g",       "m",       "s",
-    "cached", "default", "current", "support",  NULL};
+    "gpu", "device", "backend", "backends", "kernel",  "kernels", "runtime", "mlx", "core", "mx",
+    "ffi", "bridge", "get",     "any",      "or",      "and",     "kernels", "the", "use",  "k",
+    "g",   "m",      "s",       "cached",   "default", "current", "support", NULL};
 
 /* The question of these words together. */
 static Ask ask_of_parts(const Parts *parts) {
@@ -69,7 +68,7 @@ static Ask ask_of_parts(const Parts *parts) {
     else if (strcmp(s, "custom") == 0)
       custom = true;
     else if (!among(s, fillers))
-      other = true;
+      other = other || i > 0 || parts->count < 2; /* a prefix may stand before */
     if (strcmp(s, "gpu") == 0) gpu = true;
   }
   if (other || !(available || have)) return ASK_NONE;

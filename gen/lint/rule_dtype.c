@@ -473,9 +473,8 @@ static int loop_name(const Source *s, int i, int *list) {
 }
 
 /* What is appended to `name` before the launch. */
-static void appended(Lint *l, Expr e, int after, Items *out) {
+static void appended(Expr e, int after, Items *out) {
   Source *s = e.s;
-  (void)l;
   for (int i = after; i < e.from; i++) {
     if (s->t[i].word != s->t[e.from].word || !is_word(s, i + 1, W_DOT)) continue;
     const int w = is_name(s, i + 2) ? s->t[i + 2].word : W_NONE;
@@ -503,7 +502,7 @@ static void name_items(Lint *l, Expr e, Items *out, int depth) {
       brace_items(value, v.from - 1, out);
     else
       out->unknown = true;
-    if (v.source == s) appended(l, e, v.to, out);
+    if (v.source == s) appended(e, v.to, out);
     return;
   }
   if (f) {
@@ -511,11 +510,12 @@ static void name_items(Lint *l, Expr e, Items *out, int depth) {
       list_items(l, given, out, depth + 1);
     else
       out->needs = f;
+    appended(e, f->body, out);
     return;
   }
   const Func *in = named_func_at(s, e.from); /* declared empty */
   const int before = out->count;
-  appended(l, e, in ? in->body : 0, out);
+  appended(e, in ? in->body : 0, out);
   if (out->count == before) out->unknown = true;
 }
 
@@ -561,14 +561,13 @@ static void list_items(Lint *l, Expr e, Items *out, int depth) {
 static bool entry_value(Expr e, Expr *value) {
   int from[4], to[4];
   Source *s = e.s;
+  for (int i = e.from; i < e.to; i = skip_to(s, i) + 1)
+    if (is_word(s, i, W_COMMA)) {
+      *value = part(e, i + 1, e.to);
+      return true;
+    }
   int open = e.from;
-  while (open < e.to && !is_word(s, open, W_LBRACE) && !is_word(s, open, W_LPAREN) &&
-         !is_word(s, open, W_COMMA))
-    open++;
-  if (is_word(s, open, W_COMMA)) {
-    *value = part(e, open + 1, e.to);
-    return true;
-  }
+  while (open < e.to && !is_word(s, open, W_LBRACE) && !is_word(s, open, W_LPAREN)) open++;
   if (open >= e.to || split_args(s, open, from, to, 4) < 2) return false;
   *value = part(e, from[1], to[1]);
   return true;
@@ -615,7 +614,7 @@ static bool is_kernel(Lint *l, Source *s, int i) {
 }
 
 /* The value of `{{"T", ...` or of a vector of TemplateArg. */
-static bool looks_like_templates(Lint *l, Expr e) {
+static bool looks_like_templates(Expr e) {
   const Source *s = e.s;
   for (int i = e.from; i < e.to; i++) {
     if (s->t[i].word == W_TEMPLATE_ARG) return true;
@@ -629,7 +628,6 @@ static bool looks_like_templates(Lint *l, Expr e) {
         if (is_word(s, k, W_SEMI) || is_word(s, k, W_LBRACE)) break;
         if (s->t[k].word == W_TEMPLATE_ARG) return true;
       }
-  (void)l;
   return false;
 }
 
@@ -660,9 +658,7 @@ static bool read_launch(Lint *l, Source *s, int open, Launch *out) {
     }
   } else if (is_word(s, before, W_RPAREN) && s->match[before] > 0) {
     const int group = s->match[before];
-    kernel = is_name(s, group - 1)
-                 ? gives(l, s, path_from(s, group - 1) > 1 ? group - 1 : group - 1, before)
-                 : gives(l, s, group, before);
+    kernel = is_name(s, group - 1) ? gives(l, s, group - 1, before) : gives(l, s, group, before);
     for (int k = group + 1; !kernel && !is_name(s, group - 1) && k < before; k++)
       kernel = is_name(s, k) && is_kernel(l, s, k); /* (*kernel)(...) */
     out->at = is_name(s, group - 1) ? path_from(s, group - 1) : group;
@@ -670,7 +666,7 @@ static bool read_launch(Lint *l, Source *s, int open, Launch *out) {
   if (kernel) return true;
   const Expr templates = {s, out->from[TEMPLATES], out->to[TEMPLATES], NULL};
   return out->count >= 8 && looks_like_triple(s, out->from[3], out->to[3]) &&
-         looks_like_triple(s, out->from[4], out->to[4]) && looks_like_templates(l, templates) &&
+         looks_like_triple(s, out->from[4], out->to[4]) && looks_like_templates(templates) &&
          !func_named(l->p, s, is_name(s, before) ? s->t[before].word : -1);
 }
 
@@ -709,11 +705,14 @@ static void template_keys(Lint *l, const Items *templates, Keys *have, bool *eac
     const Expr loop = bare(l->p, value);
     if (name >= 0 && asks_dtype(loop, &to) && loop.s->t[loop.from].word == loop.s->t[name].word)
       *each = true;
+    if (asks_dtype(loop, &to) && is_word(loop.s, loop.from + 1, W_LBRACKET) &&
+        is_name(loop.s, loop.from + 2))
+      *each = true; /* for (i ...) ... inputs[i].dtype() */
   }
 }
 
-static void judge(Lint *l, const Launch *launch, const Items *inputs, const Items *templates,
-                  const Items *dtypes, Source *where, int at) {
+static void judge(Lint *l, const Items *inputs, const Items *templates, const Items *dtypes,
+                  Source *where, int at) {
   Keys have = {.count = 0};
   bool each = false, bad = false;
   Buf missing = {0};
@@ -744,7 +743,6 @@ static void judge(Lint *l, const Launch *launch, const Items *inputs, const Item
          "the %s of this launch cannot be followed, so that nothing says whether each input's "
          "dtype is in its key",
          inputs->unknown ? "inputs" : "template arguments");
-  (void)launch;
 }
 
 static void look_at(Lint *l, const Launch *launch, const Site *site, int depth);
@@ -788,7 +786,7 @@ static void look_at(Lint *l, const Launch *launch, const Site *site, int depth) 
   const Site *first = site;
   while (first && first->outer) first = first->outer;
   Source *where = first ? first->source : launch->s;
-  judge(l, launch, &inputs, &templates, &dtypes, where, first ? first->open - 1 : launch->at);
+  judge(l, &inputs, &templates, &dtypes, where, first ? first->open - 1 : launch->at);
 }
 
 void rule_dtype(Lint *l) {

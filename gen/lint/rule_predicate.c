@@ -1,4 +1,5 @@
 /* rule_predicate.c: L6, predicates that do not read their table. */
+#include <ctype.h>
 #include <string.h>
 
 #include "lint/rules.h"
@@ -17,6 +18,18 @@ static void stem_of(const char *name, char stem[STEM]) {
   snprintf(stem, STEM, "%s", name);
   for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
     if (ends_in(stem, tails[i])) stem[strlen(stem) - strlen(tails[i])] = '\0';
+}
+
+/* kRopePorts, rope_ports -> rope */
+static void plain_of(const char *name, char plain[STEM]) {
+  size_t n = 0;
+  if (name[0] == 'k' && name[1] >= 'A' && name[1] <= 'Z') name++;
+  for (; *name && n + 1 < STEM; name++)
+    if (*name != '_') plain[n++] = (char)tolower((unsigned char)*name);
+  plain[n] = '\0';
+  static const char *const tails[] = {"ports", "port", "table", "kernel"};
+  for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
+    if (ends_in(plain, tails[i])) plain[strlen(plain) - strlen(tails[i])] = '\0';
 }
 
 /* The tables that are asked (or selected from) in [from, to) of a source. */
@@ -136,13 +149,17 @@ static bool returns_ask(Lint *l, Source *s, const Func *f) {
 static bool is_of_kernel(Lint *l, Source *s, const Func *f, const char *stem, bool asks) {
   const char *name = word_text(l->p, f->name);
   if (strstr(name, "_kernel_available") || strstr(name, "_kernels_available")) return true;
+  int tables[TABLES];
   if (!stem[0]) return false;
   if (asks && s->world) return true;
+  if (tables_in(s, f->body, f->end, W_HAS_KERNEL_PORT, tables)) return true;
+  char own[STEM];
+  plain_of(stem, own);
   for (int k = 0; k < l->table_count; k++) {
     char other[STEM];
-    stem_of(word_text(l->p, l->tables[k].name), other);
-    if (strcmp(other, stem) == 0 || (strlen(other) > 3 && strstr(stem, other)) ||
-        (strlen(stem) > 3 && strstr(other, stem)))
+    plain_of(word_text(l->p, l->tables[k].name), other);
+    if (strcmp(other, own) == 0 || (strlen(other) > 2 && strstr(own, other)) ||
+        (strlen(own) > 2 && strstr(other, own)))
       return true;
   }
   return s->world && func_named(l->p, s, word_find(l->p, stem)) != NULL;

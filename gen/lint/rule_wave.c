@@ -165,7 +165,8 @@ static bool read_made(Reach *r, Text *out, int depth) {
 
 static bool is_text_type(const Project *p, int word) {
   const char *s = word_text(p, word);
-  return strcmp(s, "string") == 0 || strcmp(s, "string_view") == 0 || strcmp(s, "to_string") == 0;
+  return word == W_MOVE || strcmp(s, "string") == 0 || strcmp(s, "string_view") == 0 ||
+         strcmp(s, "to_string") == 0;
 }
 
 /* A name, or a call of a function without arguments. */
@@ -468,8 +469,9 @@ static void look_at_call(Lint *l, Reach *r, const Table *t, const Spot *call, in
     int top, col;
     place_of(text.home[i], text.home[i]->t[text.literal[i]].at, &top, &col);
     find(l, RULE_ANY_WAVE, t->source, t->mark,
-         "%s is marked any-wave, and its source %s has %s (%s:%d)", table,
-         word_text(l->p, text.name), s.found, text.home[i]->path, top + line - 1);
+         "%s is marked any-wave, and its source%s%s has %s (%s:%d)", table,
+         text.name < 0 ? "" : " ", word_text(l->p, text.name), s.found, text.home[i]->path,
+         top + line - 1);
     return;
   }
   if (text.unknown || text.pieces || text.count != 1)

@@ -26,6 +26,9 @@ void fused_moe(const array &x) {
 bool moe_down_available() { return has_kernel_port(gateup_ports); } // L6
 void moe_down(const array &x) { use(select_kernel_port("moe_down", "graph", down_ports)); }
 
+bool either_available() { return has_kernel_port(gateup_ports) || has_kernel_port(down_ports); } // L6
+bool never_available() { return !has_kernel_port(down_ports); } // L6
+
 bool moe_available() { return has_kernel_port(gateup_ports) && has_kernel_port(down_ports); }
 bool moe_gateup_available() { if (!has_kernel_port(gateup_ports)) return false; return true; }
 bool xielu_cached_available() { static const bool ok = has_kernel_port(xielu_ports); return ok; }

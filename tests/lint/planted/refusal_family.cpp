@@ -6,4 +6,4 @@ void braces() {
     throw std::runtime_error(why);
   }
 }
-void checked() { MLXCEL_CHECK(custom_kernels_available(), "none"); } // L2 L4
+void checked() { ENGINE_CHECK(custom_kernels_available(), "none"); } // L2 L4

@@ -130,4 +130,18 @@ static const KernelPorts narrow_ports = {
     .rocm = +[]() -> const CustomKernelFunction & { return h_shuffle.get(); },
     .rocm_any_wave_size = false,
 };
+mlx::core::fast::CustomKernelFunction build(const char *name, std::string source) {
+  return mlx::core::fast::hip_kernel(name, {"x"}, {"out"}, std::move(source));
+}
+struct H_built { CustomKernelFunction &get() { static auto f = build("b", k_shift); return f; } };
+static H_built h_built;
+static KernelPorts late_ports = {.rocm = +[]() -> const CustomKernelFunction & { return h_built.get(); }};
+void mark() { late_ports.rocm_any_wave_size = true; } // L5
+struct H_given {
+  explicit H_given(std::string source) : fn(mlx::core::fast::hip_kernel("c", {"x"}, {"out"}, source)) {}
+  CustomKernelFunction &get() { return fn; }
+  CustomKernelFunction fn;
+};
+const CustomKernelFunction &given_kernel() { static H_given h(R"(out[0] = __any(x[0] > 0);)"); return h.get(); }
+const KernelPorts given_ports = {.rocm = given_kernel, .rocm_any_wave_size = true}; // L5
 void seam() { set_rocm_warp_size_for_test(64); } // L8
