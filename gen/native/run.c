@@ -343,8 +343,9 @@ static void set_grid(Try *t) {
 /* What a buffer may well have as many elements as: products of the whole arguments and of the counts of
 ** groups, or, where there is no such argument, of threads. */
 typedef struct Sizes {
-  int64_t factors[8], products[256];
-  int factor_count, product_count;
+  int64_t factors[8], products[256]; /* of the factors, the arguments come first */
+  int factor_count, whole_count, product_count;
+  int64_t group, threads; /* threads in a group, and in all */
 } Sizes;
 
 static void add_factor(Sizes *s, int64_t x) {
@@ -358,9 +359,12 @@ static Sizes likely_sizes(const Try *t) {
     if (p->how == IS_VALUE && (p->kind == NUMBER_SIGNED || p->kind == NUMBER_UNSIGNED))
       add_factor(&s, number_get_whole(type_of(p), t->block + p->offset, 0));
   }
-  const bool none = s.factor_count == 0;
+  s.whole_count = s.factor_count;
+  s.group = (int64_t)t->grid.threads[0] * t->grid.threads[1] * t->grid.threads[2];
+  s.threads = s.group;
   for (int i = 0; i < 3; i++) add_factor(&s, t->grid.groups[i]);
-  if (none) add_factor(&s, (int64_t)t->grid.threads[0] * t->grid.threads[1] * t->grid.threads[2]);
+  for (int i = 0; i < 3 && s.threads < INT64_C(1) << 31; i++) s.threads *= t->grid.groups[i];
+  if (s.whole_count == 0) add_factor(&s, s.group);
   for (int set = 1; set < 1 << s.factor_count; set++) {
     double product = 1;
     for (int f = 0; f < s.factor_count; f++)
@@ -370,20 +374,31 @@ static Sizes likely_sizes(const Try *t) {
   return s;
 }
 
+/* One thread an element, and more threads than elements: what lies beyond is what a guard is for. */
+static int64_t without_guard(const Sizes *s, int64_t extent) {
+  if (extent != s->threads) return 0;
+  for (int f = 0; f < s->whole_count; f++)
+    if (s->factors[f] < extent && extent - s->factors[f] < s->group) return s->factors[f];
+  return 0;
+}
+
 /* From how far a run in plenty of room has gone: as far as that, if there is reason for it (it is such a
-** product, or nearly, or a multiple of one that is not small beside it); else the largest product below,
-** and what goes beyond is a finding. */
+** product, or most of one, or of a multiple of one that is not small beside it); else the largest
+** product below, and what goes beyond is a finding. */
 static int64_t likely_units(const Sizes *s, int64_t extent) {
-  int64_t largest = 0, next = INT64_MAX, widest = 0;
-  for (int f = 0; f < s->factor_count; f++)
-    if (s->factors[f] > widest) widest = s->factors[f];
+  int64_t largest = 0, next = INT64_MAX;
   for (int i = 0; i < s->product_count; i++) {
     const int64_t p = s->products[i];
-    const bool near = p >= extent && (p - extent < widest || p == extent);
-    const bool multiple = extent % p == 0 && (double)p * (double)p >= (double)extent;
-    if ((near && p < extent + widest) || multiple) return p > extent ? p : extent;
-    if (p <= extent && p > largest) largest = p;
-    if (p >= extent && p < next) next = p;
+    if (p == extent) return extent;
+    if (p < extent && p > largest) largest = p;
+    if (p > extent && p < next) next = p;
+  }
+  if (without_guard(s, extent)) return without_guard(s, extent);
+  if (next < INT64_MAX && extent > next / 2) return next;
+  for (int i = s->product_count; i-- > 0;) {
+    const int64_t p = s->products[i], times = (extent + p - 1) / p, whole = times * p;
+    if ((double)p * (double)p < (double)extent) continue;
+    if (whole == extent || (times > 2 && whole - extent < p / 2)) return whole;
   }
   return largest > 0 ? largest : next < INT64_MAX ? next : extent;
 }

@@ -181,7 +181,8 @@ static const char *const native_twin_options[] = {TWIN};
 ** accesses tell of themselves (native.h), and the watched one of values that are not aligned. */
 #define NATIVE_OPTIONS                                                                             \
   "-Xclang", "-ffloat16-excess-precision=none", "-Xclang", "-fbfloat16-excess-precision=none",     \
-      "-mllvm", "-tsan-instrument-atomics=0", "-ftemplate-backtrace-limit=0"
+      "-mllvm", "-tsan-instrument-atomics=0", "-ftemplate-backtrace-limit=0",                      \
+      "-Wno-c++11-narrowing"
 static const char *const native_options[] = {NATIVE_OPTIONS, "-Xclang", "-fsanitize=alignment",
                                              "-Xclang", "-fsanitize-recover=alignment"};
 static const char *const native_twin_more[] = {NATIVE_OPTIONS};
