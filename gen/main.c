@@ -26,6 +26,7 @@ static const Entry entries[] = {
      cmd_key},
     {"text", "KERNEL [NAME=VALUE...]",
      "the full text of an instance, as the run-time compiler gets it", cmd_text},
+    {"emit", "mlx [KERNEL...]", "the kernels for MLX, as C++ and as Python", cmd_emit},
     {"ledger", "", "what the pinned compiler makes of each HIP instance", cmd_ledger},
     {"new", "NAME", "a commented starting point: specification, body, reference", cmd_new},
     {"port", "KERNEL BACKEND", "how to fill a slot, and what stands in it", cmd_port},

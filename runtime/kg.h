@@ -101,7 +101,8 @@ const kg_dtype_facts *kg_dtype_info(kg_dtype dtype); /* NULL for a value that is
 kg_dtype kg_dtype_find(const char *name);            /* by either name; KG_DTYPES: there is none */
 size_t kg_dtype_bytes(kg_dtype dtype);               /* 0 for a value that is no dtype */
 const char *kg_dtype_name(kg_dtype dtype);           /* kgen's spelling: "bf16" */
-/* MLX's spelling: "bfloat16", as in instance names */
+/* As MLX's Python has it: "bfloat16" (mx.bfloat16); instance names are made of these.  In the texts
+** and names that MLX makes itself it is "bfloat16_t". */
 const char *kg_dtype_mlx_name(kg_dtype dtype);
 
 /* The bits of a float dtype's nearest value to x, ties to even; NaN stays NaN.  And back, exactly.
@@ -294,7 +295,7 @@ typedef struct kg_instance {
   int wave;
 } kg_instance;
 
-/* `custom_kernel_<kernel>` and, in key order, `_` + each dtype (MLX's spelling) and each constant
+/* `custom_kernel_<kernel>` and, in key order, `_` + each dtype (kg_dtype_mlx_name) and each constant
 ** in the key (decimal; booleans t or f).  KG_TOO_LARGE when it does not fit. */
 kg_status kg_instance_name(const kg_instance *instance, char name[KG_NAME_BYTES], kg_error *error);
 

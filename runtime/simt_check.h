@@ -83,8 +83,8 @@ typedef struct kg_simt_finding {
 int kg_simt_findings(const kg_device *device, const kg_simt_finding **findings);
 
 /* Elements that this thread's launches on checking devices may leave unwritten: by argument, a byte
-** an element, not 0 where it may; NULL where none may.  They are looked at in each launch, until the
-** next call; NULL: every element must be written, as at first. */
+** an element, not 0 where it may; NULL where none may.  They are looked at in each launch, until
+** the next call; NULL: every element must be written, as at first. */
 void kg_simt_may_leave(const unsigned char *const *left);
 
 /* A condition of a text: of an if, a loop, ?:, && and ||, or a label of a switch.  One that the

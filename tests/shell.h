@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
+
+#include "command.h"
 
 static char folder[64], said[65536];
 
@@ -15,12 +16,11 @@ static inline int run(const char *command) {
     const char one[] = {*c, 0};
     strncat(line, *c == '@' ? folder : one, sizeof line - strlen(line) - 1);
   }
-  FILE *p = popen(line, "r");
-  assert_non_null(p);
-  said[fread(said, 1, sizeof said - 1, p)] = 0;
-  const int status = pclose(p);
-  assert_true(WIFEXITED(status));
-  return WEXITSTATUS(status);
+  char *all;
+  const int status = command_run(line, &all);
+  snprintf(said, sizeof said, "%s", all);
+  free(all);
+  return status;
 }
 
 #endif

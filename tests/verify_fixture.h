@@ -1,4 +1,4 @@
-/* verify_fixture.h: kgen as its user runs it, on copies of tests/verify with a fault planted in them.
+/* verify_fixture.h: kgen as its user runs it, on copies of tests/verify with a fault in them.
 **
 ** The kgen is the one that $KGEN names, or .build/kgen. */
 #ifndef TESTS_VERIFY_FIXTURE_H
@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "command.h"
 
 static char root[] = "/tmp/kgen-test-verify-XXXXXX", kgen[4096], home[2048];
 static Arena *a;
@@ -23,16 +23,11 @@ static inline int shell(const char *format, ...) {
   va_start(args, format);
   vsnprintf(command, sizeof command, format, args);
   va_end(args);
-  FILE *p = popen(command, "r");
-  assert_non_null(p);
-  Buf b = {0};
-  char part[4096];
-  for (size_t n; (n = fread(part, 1, sizeof part, p)) > 0;) buf_put(&b, part, n);
-  const int status = pclose(p);
-  said = arena_strndup(a, b.s ? b.s : "", b.len);
-  buf_free(&b);
-  assert_true(WIFEXITED(status));
-  return WEXITSTATUS(status);
+  char *all;
+  const int status = command_run(command, &all);
+  said = arena_strdup(a, all);
+  free(all);
+  return status;
 }
 
 static inline char *get(const char *name) {

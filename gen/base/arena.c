@@ -118,16 +118,22 @@ char *arena_strndup(Arena *a, const char *s, size_t len) {
 
 char *arena_strdup(Arena *a, const char *s) { return arena_strndup(a, s, strlen(s)); }
 
-char *arena_printf(Arena *a, const char *format, ...) {
-  va_list args, again;
-  va_start(args, format);
+char *arena_vprintf(Arena *a, const char *format, va_list args) {
+  va_list again;
   va_copy(again, args);
   const int len = vsnprintf(NULL, 0, format, args);
-  va_end(args);
   if (len < 0) die("a format that cannot be printed: %s", format);
   char *s = arena_alloc(a, (size_t)len + 1);
   vsnprintf(s, (size_t)len + 1, format, again);
   va_end(again);
+  return s;
+}
+
+char *arena_printf(Arena *a, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  char *s = arena_vprintf(a, format, args);
+  va_end(args);
   return s;
 }
 

@@ -24,6 +24,8 @@ void *arena_alloc(Arena *a, size_t bytes);
 char *arena_strdup(Arena *a, const char *s);
 char *arena_strndup(Arena *a, const char *s, size_t len);
 char *arena_printf(Arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(Arena *a, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 /* The one list that grows.  Its entries are the arena's, `count` in use and room for *room: returns
 ** the list with room for one more at least, which is zero; it has moved where it was full, so

@@ -15,5 +15,6 @@ int cmd_text(int argc, char **argv);
 int cmd_ledger(int argc, char **argv);
 int cmd_new(int argc, char **argv);
 int cmd_port(int argc, char **argv);
+int cmd_emit(int argc, char **argv);
 
 #endif

@@ -24,6 +24,8 @@ static const OptionRow rows[] = {
     {0, "more", "N",
      "also N made-up cases for each of the specification's, of one choice of dtypes"},
     {0, "seed", "N", "another choice of those (default: 1)"},
+    {0, "texts", "FOLDER",
+     "put the device texts that are there (metal/NAME.metal ...) to it in place of kgen's"},
     {0, "json", NULL, "the report as JSON"},
     {'j', "jobs", "N", "jobs at a time (default: one a processor)"},
     LIBRARY_ROWS,
@@ -223,11 +225,36 @@ static void diagnostics_found(Verify *v, const Diags *d) {
   free(said);
 }
 
+/* The texts in that folder stand in the place of those that kgen has made; one at least is there. */
+static bool take_texts(Arena *a, Library *l, const char *folder) {
+  int taken = 0;
+  for (int i = 0; i < l->output_count; i++) {
+    size_t len;
+    const char *why = NULL;
+    const char *text =
+        file_read(a, arena_printf(a, "%s/%s", folder, l->outputs[i].path), &len, &why);
+    if (text == NULL) continue;
+    l->outputs[i].text = text;
+    l->outputs[i].len = len;
+    for (int k = 0; k < l->spec->kernel_count; k++)
+      for (int p = 0; p < l->spec->kernels[k]->port_count; p++) {
+        Port *port = &l->spec->kernels[k]->ports[p];
+        if (port->absent != NULL || strcmp(port->launch.file, l->outputs[i].path) != 0) continue;
+        port_emitted(l->spec->kernels[k], port, text, port->launch.shared_bytes);
+        taken++;
+      }
+  }
+  return taken > 0;
+}
+
 static int make_library(Verify *v, const LibraryOptions *lo, const Options *o) {
   Diags *d = diags_new(v->arena);
-  const Library *l = library_make(v->arena, lo, d);
+  Library *l = library_make(v->arena, lo, d);
+  const char *texts = option_value(&command, o, "texts");
   diagnostics_found(v, d);
   if (l == NULL) return EXIT_FINDINGS;
+  if (texts != NULL && !take_texts(v->arena, l, texts))
+    return usage_error(&command, "--texts: no device text of these kernels is in '%s'", texts);
   for (int i = 0; i < o->operand_count; i++)
     if (library_kernel_named(&command, l, o->operands[i], NULL) == NULL) return EXIT_USAGE;
   v->library = wanted_part(v->arena, l, o->operands, o->operand_count);

@@ -33,7 +33,7 @@ static void put_holes(Buf *out, const Backend *b, const char *format, const Pair
   }
 }
 
-static void put_text(Emit *e, Buf *out, const char *name, const Pair *values, int count) {
+void emit_text(Emit *e, Buf *out, const char *name, const Pair *values, int count) {
   const char *format = backend_text(e->b, name);
   if (format == NULL) die("%s: no text '%s'", e->b->file, name);
   put_holes(out, e->b, format, values, count);
@@ -41,7 +41,7 @@ static void put_text(Emit *e, Buf *out, const char *name, const Pair *values, in
 
 static char *text_of(Emit *e, const char *name, const Pair *values, int count) {
   Buf out = {0};
-  put_text(e, &out, name, values, count);
+  emit_text(e, &out, name, values, count);
   char *s = arena_strdup(e->a, out.s == NULL ? "" : out.s);
   buf_free(&out);
   return s;
@@ -76,7 +76,7 @@ static void note_names(Emit *e, const char *text, size_t len) {
 
 /* ---- the entry ------------------------------------------------------------------------------- */
 
-static const char *type_name(const Kernel *k, const kg_arg *arg) {
+const char *emit_type_name(const Kernel *k, const kg_arg *arg) {
   return arg->type >= 0 ? k->types[arg->type].name : kg_dtype_name(arg->dtype);
 }
 
@@ -111,8 +111,7 @@ static void put_param(Params *p, const char *text) {
   buf_puts(p->out, text);
 }
 
-/* A dim or a scalar, in order; false past the last. */
-static bool value_at(const Kernel *k, int i, const char **name, const char **type) {
+bool emit_value_at(const Kernel *k, int i, const char **name, const char **type) {
   if (i < k->dim_count) {
     *name = k->dims[i];
     *type = "u32";
@@ -127,7 +126,7 @@ static bool value_at(const Kernel *k, int i, const char **name, const char **typ
 
 /* An index word's value in the entry, words substituted; thread has a value even where the table
 ** gives none. */
-static const char *index_value(Emit *e, IndexWord word) {
+const char *emit_index_value(Emit *e, IndexWord word) {
   const char *given = pair_find(e->b->index, e->b->index_count, index_word[word]);
   if (given == NULL && word == IX_THREAD) {
     const kg_expr *t = e->p->threads;
@@ -147,7 +146,7 @@ static unsigned index_closure(Emit *e, unsigned words) {
     more = false;
     for (int w = 0; w < INDEX_WORDS; w++) {
       if ((words & 1u << w) == 0) continue;
-      const char *value = index_value(e, (IndexWord)w);
+      const char *value = emit_index_value(e, (IndexWord)w);
       Buf text = {0};
       buf_puts(&text, value);
       for (int v = 0; v < INDEX_WORDS; v++)
@@ -179,22 +178,22 @@ static void put_entry_params(Emit *e, Buf *out, unsigned words) {
   int buffer = 0;
   for (int i = 0; i < k->arg_count; i++, buffer++) {
     const Pair holes[] = {{"name", k->args[i].name},
-                          {"type", type_name(k, &k->args[i])},
+                          {"type", emit_type_name(k, &k->args[i])},
                           {"index", arena_printf(e->a, "%d", buffer)}};
     put_param(&params, text_of(e, k->args[i].output ? "entry_out" : "entry_in", holes, 3));
   }
   if (backend_text(e->b, "args_open") != NULL) {
     const Pair holes[] = {{"index", arena_printf(e->a, "%d", buffer)}};
-    if (value_at(k, 0, &name, &type)) put_param(&params, text_of(e, "entry_args", holes, 1));
+    if (emit_value_at(k, 0, &name, &type)) put_param(&params, text_of(e, "entry_args", holes, 1));
   } else {
-    for (int i = 0; value_at(k, i, &name, &type); i++) {
+    for (int i = 0; emit_value_at(k, i, &name, &type); i++) {
       const Pair holes[] = {{"name", name}, {"type", type}};
       put_param(&params, text_of(e, "entry_value", holes, 2));
     }
   }
   Buf values = {0};
   for (int w = 0; w < INDEX_WORDS; w++)
-    if (words & 1u << w) buf_printf(&values, "%s ", index_value(e, (IndexWord)w));
+    if (words & 1u << w) buf_printf(&values, "%s ", emit_index_value(e, (IndexWord)w));
   for (int i = 0; i < e->b->tail_count; i++)
     if (uses(&values, e->b->tail[i].name)) put_param(&params, e->b->tail[i].text);
   buf_free(&values);
@@ -202,15 +201,15 @@ static void put_entry_params(Emit *e, Buf *out, unsigned words) {
 
 static void put_args_block(Emit *e, Buf *out) {
   const char *name, *type;
-  if (backend_text(e->b, "args_open") == NULL || !value_at(e->k, 0, &name, &type)) return;
-  put_text(e, out, "args_open", NULL, 0);
-  for (int i = 0; value_at(e->k, i, &name, &type); i++) {
+  if (backend_text(e->b, "args_open") == NULL || !emit_value_at(e->k, 0, &name, &type)) return;
+  emit_text(e, out, "args_open", NULL, 0);
+  for (int i = 0; emit_value_at(e->k, i, &name, &type); i++) {
     const Pair holes[] = {{"name", name}, {"type", type}};
     buf_puts(out, "\n");
-    put_text(e, out, "args_field", holes, 2);
+    emit_text(e, out, "args_field", holes, 2);
   }
   buf_puts(out, "\n");
-  put_text(e, out, "args_close", NULL, 0);
+  emit_text(e, out, "args_close", NULL, 0);
   buf_puts(out, "\n\n");
 }
 
@@ -240,36 +239,41 @@ static void put_body(Emit *e, Buf *out) {
   buf_free(&body);
 }
 
+/* Index words and shared arrays. */
+static void put_asked(Emit *e, Buf *out, unsigned words) {
+  for (int i = 0; i < INDEX_WORDS; i++) {
+    const IndexWord w = declaration_order[i];
+    if ((words & 1u << w) == 0) continue;
+    const Pair holes[] = {{"name", substituted(e, index_word[w])},
+                          {"value", substituted(e, emit_index_value(e, w))}};
+    emit_text(e, out, "index", holes, 2);
+    buf_puts(out, "\n");
+  }
+  for (int i = 0; i < e->f->shared_count; i++) {
+    const SharedArray *s = &e->f->shared[i];
+    const Pair holes[] = {{"name", s->name}, {"type", s->type}, {"extent", s->extent}};
+    emit_text(e, out, "shared", holes, 3);
+    buf_puts(out, "\n");
+  }
+}
+
 static void put_entry(Emit *e, Buf *out) {
   const Kernel *k = e->k;
   const unsigned words = index_closure(e, e->f->index_words);
   const char *name, *type;
   put_args_block(e, out);
   const Pair about[] = {{"kernel", k->name}, {"threads", threads_text(e)}};
-  put_text(e, out, "entry_open", about, 2);
+  emit_text(e, out, "entry_open", about, 2);
   put_entry_params(e, out, words);
-  put_text(e, out, "entry_close", about, 2);
+  emit_text(e, out, "entry_close", about, 2);
   buf_puts(out, "\n");
   if (backend_text(e->b, "args_open") != NULL)
-    for (int i = 0; value_at(k, i, &name, &type); i++) {
+    for (int i = 0; emit_value_at(k, i, &name, &type); i++) {
       const Pair holes[] = {{"name", name}, {"type", type}};
-      put_text(e, out, "entry_local", holes, 2);
+      emit_text(e, out, "entry_local", holes, 2);
       buf_puts(out, "\n");
     }
-  for (int i = 0; i < INDEX_WORDS; i++) {
-    const IndexWord w = declaration_order[i];
-    if ((words & 1u << w) == 0) continue;
-    const Pair holes[] = {{"name", substituted(e, index_word[w])},
-                          {"value", substituted(e, index_value(e, w))}};
-    put_text(e, out, "index", holes, 2);
-    buf_puts(out, "\n");
-  }
-  for (int i = 0; i < e->f->shared_count; i++) {
-    const SharedArray *s = &e->f->shared[i];
-    const Pair holes[] = {{"name", s->name}, {"type", s->type}, {"extent", s->extent}};
-    put_text(e, out, "shared", holes, 3);
-    buf_puts(out, "\n");
-  }
+  put_asked(e, out, words);
   buf_printf(out, "#line 1 \"%s\"\n", e->f->path);
   put_body(e, out);
   buf_puts(out, "}\n");
@@ -323,7 +327,7 @@ static void put_default_instance(Emit *e, Buf *out) {
   buf_puts(out, "// -- instance: the runtime puts another one before this text; this one lets the "
                 "file compile alone --\n"
                 "#ifndef KG_INSTANCE\n");
-  put_text(e, out, "default_wave", NULL, 0);
+  emit_text(e, out, "default_wave", NULL, 0);
   for (int i = 0; i < k->type_count; i++) {
     instance.types[i] = default_dtype(&k->types[i]);
     buf_printf(out, "#  define KG_T_%s %s\n", k->types[i].name, kg_dtype_name(instance.types[i]));
@@ -339,11 +343,11 @@ static void put_default_instance(Emit *e, Buf *out) {
 
 static void put_guard(Emit *e, Buf *out) {
   const Pair holes[] = {{"kernel", e->k->name}};
-  if (backend_text(e->b, "head") != NULL) {
-    put_text(e, out, "head", holes, 1);
+  if (backend_text(e->b, "head") != NULL && !e->within) {
+    emit_text(e, out, "head", holes, 1);
     buf_puts(out, "\n");
   }
-  put_text(e, out, "guard", holes, 1);
+  emit_text(e, out, "guard", holes, 1);
   if (e->p->waves != e->b->waves)
     buf_printf(
         out,
@@ -354,30 +358,30 @@ static void put_guard(Emit *e, Buf *out) {
 
 static void put_const(Emit *e, Buf *out, const char *name, const char *type, const char *value) {
   const Pair holes[] = {{"name", name}, {"type", type}, {"value", value}};
-  put_text(e, out, "const", holes, 3);
+  emit_text(e, out, "const", holes, 3);
   buf_puts(out, "\n");
+}
+
+static void put_types(Emit *e, Buf *out, const char *as) {
+  const Kernel *k = e->k;
+  for (int i = 0; i < k->type_count; i++) {
+    const Pair holes[] = {{"name", k->types[i].name},
+                          {"dtype", arena_printf(e->a, "KG_T_%s", k->types[i].name)}};
+    emit_text(e, out, as, holes, 2);
+    buf_puts(out, "\n");
+  }
 }
 
 /* Types and constants of the instance; their names are noted before the pieces are chosen. */
 static void put_instance(Emit *e, Buf *out) {
   const Kernel *k = e->k;
-  for (int i = 0; i < k->type_count; i++) {
-    const Pair holes[] = {{"name", k->types[i].name},
-                          {"dtype", arena_printf(e->a, "KG_T_%s", k->types[i].name)}};
-    put_text(e, out, "type", holes, 2);
-    buf_puts(out, "\n");
-  }
+  if (!e->within) put_types(e, out, "type");
   if (uses(&e->names, "WAVE")) put_const(e, out, "WAVE", "u32", "KG_WAVE");
   for (int i = 0; i < k->const_count; i++) {
     const kg_const_param *c = &k->consts[i];
-    if (!c->in_key && !uses(&e->names, c->name)) continue;
-    bool negative = false;
-    for (int j = 0; j < c->count; j++) negative = negative || c->values[j] < 0;
+    if (c->in_key ? e->within : !uses(&e->names, c->name)) continue;
     const int64_t value = port_const(k, e->p, i, c->values[0]);
-    put_const(e, out, c->name,
-              c->is_bool              ? "bool"
-              : negative || value < 0 ? "i32"
-                                      : "u32",
+    put_const(e, out, c->name, emit_const_type(e, i),
               c->in_key ? arena_printf(e->a, "KG_C_%s", c->name) : const_text(e, c, value));
   }
 }
@@ -497,8 +501,8 @@ static void put_own_line(Emit *e, Buf *out) {
   buf_printf(out, "#line %d \"%s/%s.%s\"\n", line, e->b->name, e->k->name, e->b->extension);
 }
 
-/* No line ends in a space: removed words leave some. */
-static char *tidy(Arena *a, const Buf *in) {
+/* Removed words leave some. */
+char *emit_tidy(Arena *a, const Buf *in) {
   char *out = arena_alloc(a, in->len + 1), *o = out;
   for (const char *s = in->s; *s != '\0'; s++) {
     if (*s == '\n')
@@ -507,6 +511,34 @@ static char *tidy(Arena *a, const Buf *in) {
   }
   *o = '\0';
   return out;
+}
+
+void emit_parts(Emit *e, EmitParts *parts) {
+  const Kernel *k = e->k;
+  *parts = (EmitParts){.words = index_closure(e, e->f->index_words)};
+  e->within = true;
+  put_types(e, &parts->chosen, "mlx_type");
+  for (int i = 0; i < k->const_count; i++) {
+    if (!k->consts[i].in_key) continue;
+    const Pair holes[] = {{"name", k->consts[i].name},
+                          {"type", emit_const_type(e, i)},
+                          {"value", arena_printf(e->a, "KG_C_%s", k->consts[i].name)}};
+    emit_text(e, &parts->chosen, "mlx_const", holes, 3);
+    buf_puts(&parts->chosen, "\n");
+  }
+  put_asked(e, &parts->asked, parts->words);
+  put_body(e, &parts->body);
+  put_library(e, &parts->library);
+  const Buf *const all[] = {&parts->asked, &parts->body, &parts->library};
+  for (int i = 0; i < 3; i++)
+    if (all[i]->len > 0) note_names(e, all[i]->s, all[i]->len);
+  for (int i = 0; i < k->arg_count; i++)
+    buf_printf(&e->names, "%s ", emit_type_name(k, &k->args[i]));
+  const char *name, *type;
+  for (int i = 0; emit_value_at(k, i, &name, &type); i++) buf_printf(&e->names, "%s ", type);
+  note_instance(e);
+  put_pieces(e, &parts->pieces);
+  put_guard(e, &parts->guard);
 }
 
 char *emit_device(Arena *a, const Kernel *k, const Port *p, const Facts *f) {
@@ -540,7 +572,7 @@ char *emit_device(Arena *a, const Kernel *k, const Port *p, const Facts *f) {
     buf_puts(&out, ") threads --\n");
   buf_put(&out, entry.s, entry.len);
 
-  char *text = tidy(a, &out);
+  char *text = emit_tidy(a, &out);
   content_stamp(text, strlen(text));
   buf_free(&entry);
   buf_free(&library);

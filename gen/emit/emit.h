@@ -7,6 +7,16 @@
 /* One kernel's device text for one port. */
 char *emit_device(Arena *a, const Kernel *k, const Port *p, const Facts *f);
 
+/* One port as MLX takes it (mlx.c). */
+typedef struct MlxPort {
+  const char *header, *source;
+} MlxPort;
+/* False: the backend is none of MLX's. */
+bool emit_mlx(Arena *a, const Kernel *k, const Port *p, const Facts *f, MlxPort *to);
+/* A dim that stands alone in the shape of an input: the kernel reads it there, `from_end` axes from
+** the end.  False: it stands in none, and is given as a scalar is. */
+bool mlx_dim_place(const Kernel *k, int dim, int *input, int *from_end);
+
 /* A compiler's message "FILE:LINE:COLUMN: ..." about a line of the body, at the column that the
 ** body's own file has it in: a text's body stands a step further in.  Any other message is given
 ** back as it is. */

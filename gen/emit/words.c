@@ -12,16 +12,45 @@
 
 typedef struct Needs {
   unsigned words;
+  uint64_t consts; /* that an instance chooses: template parameters where it is chosen inside */
   int count, room;
   int *shared;
 } Needs;
 
-static Needs needs_of(Arena *a, const Facts *f, const Token *name) {
+static bool mentions(Arena *a, const LibFunction *f, const char *name) {
+  int n;
+  const Token *t = lex(a, f->text, strlen(f->text), &n);
+  for (int i = 0; i < n; i++)
+    if (t[i].kind == TOK_NAME && token_is(&t[i], name)) return true;
+  return false;
+}
+
+/* Those that the functions of one name, or what they call, mention. */
+static uint64_t consts_of(const Emit *e, const char *name, int depth) {
+  uint64_t all = 0;
+  const Facts *f = e->f;
+  for (int i = 0; i < f->lib_count && depth < f->lib_count; i++) {
+    const LibFunction *lib = &f->lib[i];
+    if (lib->is_type || strcmp(lib->name, name) != 0) continue;
+    for (int c = 0; c < e->k->const_count; c++)
+      if (e->k->consts[c].in_key && mentions(e->a, lib, e->k->consts[c].name))
+        all |= (uint64_t)1 << c;
+    for (int j = 0; j < f->lib_count; j++)
+      if (strcmp(f->lib[j].name, name) != 0 && mentions(e->a, lib, f->lib[j].name))
+        all |= consts_of(e, f->lib[j].name, depth + 1);
+  }
+  return all;
+}
+
+static Needs needs_of(const Emit *e, const Token *name) {
+  Arena *a = e->a;
+  const Facts *f = e->f;
   Needs n = {0};
   for (int i = 0; i < f->lib_count; i++) {
     const LibFunction *lib = &f->lib[i];
     if (lib->is_type || !token_is(name, lib->name)) continue;
     n.words |= lib->index_words;
+    if (e->within) n.consts |= consts_of(e, lib->name, 0);
     for (int j = 0; j < lib->shared_count; j++) {
       bool known = false;
       for (int m = 0; m < n.count; m++) known = known || n.shared[m] == lib->shared[j];
@@ -71,6 +100,27 @@ static void put_lifted(const Emit *e, Buf *out, const Needs *n, bool definition,
       buf_puts(out, name);
     empty = false;
   }
+}
+
+const char *emit_const_type(const Emit *e, int constant) {
+  const kg_const_param *c = &e->k->consts[constant];
+  bool negative = port_const(e->k, e->p, constant, c->values[0]) < 0;
+  for (int j = 0; j < c->count; j++) negative = negative || c->values[j] < 0;
+  return c->is_bool ? "bool" : negative ? "i32" : "u32";
+}
+
+/* The constants as template parameters or arguments; each is followed by a comma but for the last,
+** where nothing comes `after`. */
+static void put_lifted_consts(const Emit *e, Buf *out, uint64_t consts, bool definition,
+                              bool after) {
+  bool first = true;
+  for (int c = 0; c < e->k->const_count; c++) {
+    if ((consts >> c & 1) == 0) continue;
+    buf_printf(out, "%s%s%s%s", first ? "" : ", ", definition ? emit_const_type(e, c) : "",
+               definition ? " " : "", e->k->consts[c].name);
+    first = false;
+  }
+  if (after) buf_puts(out, ", ");
 }
 
 /* The token after a template argument list that starts at i, or i itself where none does. */
@@ -164,8 +214,16 @@ void emit_words(Emit *e, Buf *out, const char *text, size_t len, const LibFuncti
   Pending *pending = NULL;
   const int start = owner != NULL && !owner->is_type ? definition_start(t, n) : -1;
   const Token *last = NULL; /* the last significant token */
+  const uint64_t own = start >= 0 && e->within ? consts_of(e, owner->name, 0) : 0;
+  const int head = own != 0 ? token_from(t, n, 0) : -1; /* where its template parameters go */
+  const bool is_template = head >= 0 && token_is(&t[head], "template");
 
   for (int i = 0; i < n;) {
+    if (i == head && !is_template) {
+      buf_puts(out, "template <");
+      put_lifted_consts(e, out, own, true, false);
+      buf_puts(out, "> ");
+    }
     if (i == start) buf_puts(out, backend_text(e->b, "function"));
     if (!token_blank(&t[i]) && pending_count > 0 && pending[pending_count - 1].depth == depth &&
         !token_is(&t[i], ")"))
@@ -192,17 +250,29 @@ void emit_words(Emit *e, Buf *out, const char *text, size_t len, const LibFuncti
     if (!token_blank(&t[i])) last = &t[i];
     if (!name) {
       buf_put(out, t[i].s, (size_t)t[i].len);
+      if (is_template && i == token_from(t, n, head + 1))
+        put_lifted_consts(e, out, own, true, true);
       i++;
       continue;
     }
     const int open = after_template_arguments(t, token_from(t, n, i + 1), n);
+    uint64_t consts = 0;
     if (!member && open < n && token_is(&t[open], "(")) {
-      const Needs needs = needs_of(e->a, e->f, &t[i]);
+      const Needs needs = needs_of(e, &t[i]);
+      consts = owner != NULL && braces == 0 ? 0 : needs.consts;
       if (needs.words != 0 || needs.count > 0) {
         GROW(e->a, pending, pending_count, pending_room);
         pending[pending_count++] = (Pending){depth + 1, owner != NULL && braces == 0, true, needs};
       }
     }
     i += put_name(e, out, t, i, n, member);
+    if (consts == 0) continue;
+    const bool listed = i < n && token_is(&t[i], "<");
+    buf_puts(out, "<");
+    put_lifted_consts(e, out, consts, false, listed);
+    if (listed)
+      i++;
+    else
+      buf_puts(out, ">");
   }
 }

@@ -426,6 +426,16 @@ static const struct {
     {"entry_local", BLOCK, "type name"},
     {"entry_close", ALWAYS, "kernel threads"},
     {"index", ALWAYS, "name value"},
+    {"mlx_head", MAY,
+     ""}, /* what MLX takes is made (emit/mlx.c) where there is mlx_in; it needs all: */
+    {"mlx_bound", MAY,
+     "threads"}, /* the header's end; else MLX's entry has no bound of its threads */
+    {"mlx_in", MAY, "type name"},
+    {"mlx_out", MAY, "type name"},
+    {"mlx_value", MAY, "type name"},
+    {"mlx_dim", MAY, "name input from_end"},
+    {"mlx_type", MAY, "dtype name"},
+    {"mlx_const", MAY, "type name value"},
 };
 enum { TEXTS = sizeof texts / sizeof *texts };
 

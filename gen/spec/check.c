@@ -63,8 +63,7 @@ static int first_no_const(const Kernel *k, const kg_expr *e) {
   return -1;
 }
 
-/* The constants of the n-th choice (mixed radix), the port's own values in place. */
-static void choose(const Kernel *k, const Port *p, int64_t n, int64_t *values) {
+void const_choice(const Kernel *k, const Port *p, int64_t n, int64_t *values) {
   for (int i = k->const_count - 1; i >= 0; i--) {
     const kg_const_param *c = &k->consts[i];
     values[k->dim_count + i] = port_const(k, p, i, c->values[c->in_key ? n % c->count : 0]);
@@ -120,8 +119,7 @@ static bool threads_fit(Reader *r, Place at, const char *label, const Port *p,
   return false;
 }
 
-/* How many choices the constants of the key make; past the limit, some number past it. */
-static int64_t count_choices(const Kernel *k) {
+int64_t const_choices(const Kernel *k) {
   int64_t n = 1;
   for (int i = 0; i < k->const_count && n <= SPEC_INSTANCES; i++)
     if (k->consts[i].in_key) n *= k->consts[i].count;
@@ -158,10 +156,10 @@ static void check_threads(Reader *r, Val top) {
                s.name);
       fine = false;
     }
-    const int64_t choices = consts_whole(k) ? count_choices(k) : 0;
+    const int64_t choices = consts_whole(k) ? const_choices(k) : 0;
     for (int64_t n = 0; fine && n < choices && n < SPEC_INSTANCES; n++) {
       int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = {0};
-      choose(k, p, n, values);
+      const_choice(k, p, n, values);
       fine = threads_fit(r, at, label, p, values);
     }
     said = said || (!own && !fine);
@@ -210,7 +208,7 @@ static bool groups_fit(Reader *r, Place place, const char *label, const Port *p,
 static void check_groups(Reader *r, Val top) {
   const Kernel *k = r->k;
   const Where *groups = where_key(where_key(top.where, "launch"), "groups");
-  const int64_t choices = consts_whole(k) ? count_choices(k) : 0;
+  const int64_t choices = consts_whole(k) ? const_choices(k) : 0;
   for (int axis = 0; axis < 3 && k->groups[0].count; axis++) {
     const Where *w = where_item(groups, axis + 1);
     const Place at = {k->file, w ? w->line : groups ? groups->line : top.line, 0};
@@ -219,7 +217,7 @@ static void check_groups(Reader *r, Val top) {
       bool fine = !k->ports[i].absent;
       for (int64_t n = 0; fine && n < choices && n < SPEC_INSTANCES; n++) {
         int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS] = {0};
-        choose(k, &k->ports[i], n, values);
+        const_choice(k, &k->ports[i], n, values);
         fine = groups_fit(r, at, label, &k->ports[i], axis, values);
       }
     }

@@ -19,10 +19,10 @@ void kernel_room(Arena *a, Kernel *k) {
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
-static const char *const top_fields[] = {"allow",   "body",     "budget",    "cases",   "consts",
-                                         "dims",    "fallback", "inputs",    "launch",  "numerics",
-                                         "outputs", "ports",    "reference", "require", "scalars",
-                                         "summary", "types",    "wave"};
+static const char *const top_fields[] = {"allow",    "body",     "budget", "cases",     "consts",
+                                         "dims",     "fallback", "graph",  "inputs",    "launch",
+                                         "numerics", "outputs",  "ports",  "reference", "require",
+                                         "scalars",  "summary",  "types",  "wave"};
 
 /* ---- declarations that are a hash or an array of pairs --------------------------------------- */
 

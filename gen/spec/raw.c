@@ -88,8 +88,8 @@ static int64_t place_here(SpecRun *run) {
   return run->place_count - 1;
 }
 
-/* The value of an operator, or of a variable (KG_OP_VAR).  A number that is made outside an entry may
-** be for kernels that are not there: a helper's table.  A condition is not: it was meant to hold. */
+/* The value of an operator, or of a variable (KG_OP_VAR).  A number that is made outside an entry
+** may be for kernels that are not there: a helper's table.  A condition was meant to hold. */
 static int push_steps(lua_State *L, const kg_step *steps, int count, kg_op op) {
   SpecRun *run = spec_run(L);
   if (kg_expr_depth(steps, count) > KG_EXPR_DEPTH) {

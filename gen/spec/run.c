@@ -7,8 +7,8 @@
 
 SpecRun *spec_run(lua_State *L) { return *(SpecRun **)lua_getextraspace(L); }
 
-/* The innermost line of a specification that is being run; of a file's own statements, where `outside`
-** and one is among them. */
+/* The innermost line of a specification that is being run; outside: that of a file's own
+** statements, where one is among them. */
 static Place here(SpecRun *run, bool outside) {
   Place at = {run->file, 0, 0};
   lua_Debug ar;

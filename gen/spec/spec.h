@@ -163,6 +163,7 @@ typedef struct Kernel {
   bool has_out_tolerance[MAX_ARGS]; /* one output's own */
   const char *body;                 /* path */
   const char *reference;            /* path of the reference in C, or NULL */
+  const char *graph;                /* path of the graph in Python (MLX's operations), or NULL */
   int case_count;
   Case *cases;
   /* of ledger.c's columns: "vgpr", "scratch" ... */
@@ -177,6 +178,14 @@ typedef struct Kernel {
     const char *code, *reason;
   } allow[16];
 } Kernel;
+
+/* The key of a case's own seed: "seed", and "data_seed" where the kernel has a seed itself. */
+const char *case_seed(const Kernel *k);
+
+/* How many choices the constants of the key make; past SPEC_INSTANCES, some number past it.  Then the
+** constants of the n-th one (mixed radix), the port's own values in place, as expressions see them. */
+int64_t const_choices(const Kernel *k);
+void const_choice(const Kernel *k, const Port *p, int64_t n, int64_t *values);
 
 /* Makes the room of a kernel that has none yet. */
 void kernel_room(Arena *a, Kernel *k);

@@ -201,6 +201,10 @@ static void read_case_scalar(Reader *r, Val v, const kg_scalar_param *s, int ind
   out->reals[index] = (double)out->values[number];
 }
 
+const char *case_seed(const Kernel *k) {
+  return kg_symbol_find(&k->model, "seed") >= 0 ? "data_seed" : "seed";
+}
+
 /* One named value of a case; false: the kernel has no such name. */
 static bool read_case_value(Reader *r, Val entry, const char *name, Case *out) {
   const Kernel *k = r->k;
@@ -218,7 +222,7 @@ static bool read_case_value(Reader *r, Val entry, const char *name, Case *out) {
     val_string(r, v, "the name of a filling", &out->fill);
   } else if (strcmp(name, "data") == 0) {
     read_case_data(r, v, out);
-  } else if (strcmp(name, "seed") == 0) {
+  } else if (strcmp(name, case_seed(k)) == 0) {
     int64_t seed;
     if (val_int(r, v, 1, INT32_MAX, &seed)) out->seed = (uint64_t)seed;
   } else {
@@ -240,7 +244,7 @@ static void read_case(Reader *r, Val entry, Case *out) {
   for (int i = 0; i < k->scalar_count; i++) names[count++] = k->scalars[i].name;
   names[count++] = "fill";
   names[count++] = "data";
-  names[count++] = "seed";
+  names[count++] = case_seed(k);
   const Key *keys = spec_keys(r->run, entry.at, &n, &others);
   const int top = lua_gettop(L);
   for (int i = 0; i < n; i++, lua_settop(L, top)) {
@@ -330,11 +334,13 @@ void spec_trial_read(Reader *r, Val top) {
   Kernel *k = r->k;
   const Val numerics = val_field(r, top, "numerics"), reference = val_field(r, top, "reference"),
             cases = val_field(r, top, "cases"), allow = val_field(r, top, "allow"),
-            budget = val_field(r, top, "budget");
+            budget = val_field(r, top, "budget"), graph = val_field(r, top, "graph");
   const char *path;
   read_numerics(r, numerics);
   if (!val_nil(r, reference) && val_string(r, reference, "the reference's file", &path))
     k->reference = spec_path_find(r, reference, path);
+  if (!val_nil(r, graph) && val_string(r, graph, "the graph's file", &path))
+    k->graph = spec_path_find(r, graph, path);
   if (!val_nil(r, cases)) {
     if (val_nil(r, reference))
       diag_add(r->d, val_place(r, cases), D_CASE_NO_REFERENCE, cases.label);

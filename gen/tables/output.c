@@ -231,21 +231,36 @@ static bool refuse(Stage *s, const char *path, const char *why) {
   return false;
 }
 
-/* mkdir -p of path's folders. */
-static bool make_folders(Stage *s, const char *path) {
+/* mkdir -p.  made: those that were not there, or NULL.  The folder that cannot be, with *why; else
+** NULL. */
+static const char *folders_made(Arena *a, const char *path, const char **made, int *made_count,
+                                const char **why) {
   for (const char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
-    const char *part = slash ? arena_strndup(s->a, path, (size_t)(slash - path)) : path;
+    const char *part = slash ? arena_strndup(a, path, (size_t)(slash - path)) : path;
+    struct stat st;
     if (mkdir(part, 0777) == 0) {
-      s->made[s->made_count++] = part;
+      if (made) made[(*made_count)++] = part;
     } else if (errno != EEXIST) {
-      return refuse(s, part, strerror(errno));
-    } else {
-      struct stat st;
-      if (stat(part, &st) != 0 || !S_ISDIR(st.st_mode))
-        return refuse(s, part, "a folder is needed there, and it is a file");
+      *why = strerror(errno);
+      return part;
+    } else if (stat(part, &st) != 0 || !S_ISDIR(st.st_mode)) {
+      *why = "a folder is needed there, and it is a file";
+      return part;
     }
-    if (!slash) return true;
+    if (!slash) return NULL;
   }
+}
+
+static bool make_folders(Stage *s, const char *path) {
+  const char *why, *failed = folders_made(s->a, path, s->made, &s->made_count, &why);
+  return !failed || refuse(s, failed, why);
+}
+
+bool output_folder(const char *path, const char **why) {
+  Arena *a = arena_new();
+  const bool made = !folders_made(a, path, NULL, NULL, why);
+  arena_free(a);
+  return made;
 }
 
 static const char *folder_of(Arena *a, const char *path) {

@@ -7,6 +7,9 @@
 /* Writes one file that is no output (a depfile) by temporary file and rename.  False with *why. */
 bool output_file(const char *path, const char *text, size_t len, const char **why);
 
+/* mkdir -p.  False with *why. */
+bool output_folder(const char *path, const char **why);
+
 /* A word as a shell takes it: in quotes where it must be. */
 const char *quoted(Arena *a, const char *word);
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "verify/data.h"
 #include "verify/element.h"
 
 /* "[3, 17]": where element i stands in a row-contiguous tensor. */
@@ -33,16 +34,17 @@ static const char *difference(Arena *a, const ref_tensor *want, kg_dtype dtype, 
 
 /* ---- what rounding alone may do --------------------------------------------------------------- */
 
-/* How far single precision may be from what the reference's directions and nudges show: other orders
-** of sums, other formulas for the same. */
+/* How far single precision may be from what the reference's directions and nudges show: other
+** orders of sums, other formulas for the same. */
 #define SPREAD_FACTOR 3.0
 /* Of the largest number: above that a sum may overflow on its way. */
 #define LARGE_SHARE 0x1p-10
 /* Rounding all one way goes wrong by so much a term, and to nearest by the root of their number: in
 ** sums of more terms than this a direction counts for less. */
 #define ONE_WAY 256.0
-/* log(1 + e) of a small e is off by the rounding of the 1, and so is what else has a 1 on its way: in a
-** row of nothing but such elements nothing else says that this is little. */
+/* log(1 + e) of a small e is off by the rounding of the 1, and so is what else has a 1 on its way:
+** in a row of nothing but such elements nothing else says that this is little.  Where an input is
+** small throughout, so is what is made of it, and a 1 on the way is a fault. */
 #define ONE_ROUNDED 0x1p-23
 /* Of the elements that all directions agree on, where the reference rounds: so many may be a
 ** neighbour of it. */
@@ -52,7 +54,7 @@ typedef struct Output {
   const TrialData *data;
   const ref_tensor *want;
   const ref_tensor *singles[SINGLES];
-  int single_count;
+  int single_count, direction_count; /* 0: they are not known */
   kg_dtype dtype;
   const void *got;
   bool rounded;    /* the reference gives what the dtype holds */
@@ -63,9 +65,9 @@ typedef struct Output {
   double beside;   /* see ONE_ROUNDED */
 } Output;
 
-/* The elements that have one scale.  Of a list, where no input has rows, all; else each is of a row of
-** its own.  Without the directions nothing says which of an output's elements come from cancellation:
-** then all are one row. */
+/* The elements that have one scale.  Of a list, where no input has rows, all; else each is of a row
+** of its own.  Without the directions nothing says which of an output's elements come from
+** cancellation: then all are one row. */
 static int64_t row_length(const TrialData *d, const ref_tensor *t) {
   bool rows = t->rank > 1;
   if (d->singles->count == 0 || !t->real || t->rank == 0) return t->count;
@@ -73,37 +75,21 @@ static int64_t row_length(const TrialData *d, const ref_tensor *t) {
   return !rows ? t->count : t->rank > 1 ? t->shape[t->rank - 1] : 1;
 }
 
-static double largest(const ref_tensor *t) {
-  double most = 0;
-  for (int64_t i = 0; t->real && i < t->count; i++)
-    if (isfinite(t->real[i])) most = fmax(most, fabs(t->real[i]));
-  return most;
-}
-
-/* Where all inputs are small, what is made of them is: then a 1 on the way is a fault. */
-static double one_rounded(const TrialData *d) {
-  double scale = 1;
-  for (int i = 0; i < d->kernel->input_count; i++) {
-    const double most = largest(&d->want.tensors[i]);
-    if (most > 0) scale = fmin(scale, most);
-  }
-  return ONE_ROUNDED * scale;
-}
-
 static Output output_of(const TrialData *d, int arg, kg_dtype dtype, const void *got) {
   Output o = {.data = d, .want = &d->want.tensors[arg], .dtype = dtype, .got = got};
   o.single_count = d->singles->count;
+  o.direction_count = o.single_count > 0 ? DIRECTIONS : 0;
   for (int i = 0; i < o.single_count; i++) o.singles[i] = &d->singles->outputs[i][arg];
   o.columns = row_length(d, o.want);
   if (!o.want->real) return o;
-  o.beside = one_rounded(d);
+  o.beside = ONE_ROUNDED * d->scale;
   int64_t terms = 1; /* at most */
   for (int i = 0; i < d->kernel->dim_count; i++)
     if (d->values[i] > terms) terms = d->values[i];
   o.damp = fmin(1, sqrt(ONE_WAY / (double)terms));
   o.quantum = kg_f64_from_float(dtype, 1);
   o.rounded = true;
-  o.largest = largest(o.want);
+  o.largest = tensor_largest(o.want);
   for (int64_t i = 0; i < o.want->count; i++) {
     const double x = o.want->real[i];
     o.rounded = o.rounded && (isnan(x) || element_real(dtype, element_bits_of_real(dtype, x)) == x);
@@ -154,9 +140,9 @@ static double slack(const Output *o, int64_t i) {
 /* All directions give, once rounded, the very element that is wanted. */
 static bool settled(const Output *o, int64_t i) {
   const uint64_t want = element_bits_of_real(o->dtype, o->want->real[i]);
-  for (int d = 0; d < DIRECTIONS && o->single_count > 0; d++)
+  for (int d = 0; d < o->direction_count; d++)
     if (element_bits_of_real(o->dtype, o->singles[d]->real[i]) != want) return false;
-  return o->single_count > 0;
+  return o->direction_count > 0;
 }
 
 /* NaN, an infinity or a number, as the wanted one; or as single precision may make it, where it
@@ -165,7 +151,7 @@ static bool kind_agrees(const Output *o, int64_t i, double got) {
   const double exactly = o->want->real[i],
                want = element_real(o->dtype, element_bits_of_real(o->dtype, exactly));
   if (kind_of(got) == kind_of(want)) return true;
-  for (int d = 0; d < DIRECTIONS && o->single_count > 0; d++) {
+  for (int d = 0; d < o->direction_count; d++) {
     const double other = o->singles[d]->real[i];
     const double as_held = element_real(o->dtype, element_bits_of_real(o->dtype, other));
     /* a number too large, by rounding; no number either way; or what the values themselves bring
@@ -180,16 +166,16 @@ static bool kind_agrees(const Output *o, int64_t i, double got) {
 /* In extremes single precision may lose a number altogether, and everything is as good: where a
 ** direction has no number, and where the number is so large that a sum in another order has none. */
 static bool lost(const Output *o, int64_t i) {
-  if (!o->data->extreme || o->single_count == 0) return false;
+  if (!o->data->extreme || o->direction_count == 0) return false;
   bool all = fabs(o->want->real[i]) < LARGE_SHARE * dtype_largest(o->dtype);
-  for (int d = 0; d < DIRECTIONS; d++) all = all && isfinite(o->singles[d]->real[i]);
+  for (int d = 0; d < o->direction_count; d++) all = all && isfinite(o->singles[d]->real[i]);
   return !all;
 }
 
 /* A whole number is the wanted one, or one that single precision gives. */
 static bool whole_agrees(const Output *o, int64_t i, uint64_t got) {
   if (got == element_bits_of_whole(o->dtype, o->want->whole[i])) return true;
-  for (int d = 0; d < DIRECTIONS && o->single_count > 0 && o->data->made; d++)
+  for (int d = 0; d < o->direction_count && o->data->made; d++)
     if (got == element_bits_of_whole(o->dtype, o->singles[d]->whole[i])) return true;
   return false;
 }
@@ -234,7 +220,7 @@ static bool element_compare(const Output *o, int64_t i, bool every_bit, Sums *s)
   const double held = element_real(o->dtype, want);
   const bool both_nan = isnan(x) && isnan(held);
   if (every_bit
-          ? got != want && !both_nan && !(o->data->made && o->single_count > 0 && !settled(o, i))
+          ? got != want && !both_nan && !(o->data->made && o->direction_count > 0 && !settled(o, i))
           : !kind_agrees(o, i, x) && !lost(o, i) && !(o->data->brimful && !isfinite(x))) {
     if (s->unlike++ == 0) s->first_unlike = i;
     return false;
@@ -348,10 +334,8 @@ static const char *output_fault(Arena *a, const TrialData *d, int arg, TrialOutp
 ** goes: among thousands of rows there are some where all that is known lies together by chance. */
 static void output_compare(Arena *a, const TrialData *d, int arg, TrialOutput *out) {
   out->why = output_fault(a, d, arg, out);
-  if (out->why && d->want.tensors[arg].real && d->singles->count > 0) {
-    if (!d->singles->all)
-      reference_spread(a, d->reference, &d->want, d->kernel->input_count, JUDGE_SECONDS,
-                       d->singles);
+  if (out->why && d->want.tensors[arg].real && d->singles->count > 0 && !d->singles->all) {
+    reference_spread(a, d->reference, &d->want, d->kernel->input_count, JUDGE_SECONDS, d->singles);
     out->why = output_fault(a, d, arg, out);
   }
   out->right = !out->why;

@@ -74,7 +74,7 @@ static const char *told(Arena *a, const Seen *seen) {
 static void cover(Verify *v, Arena *a, int kernel) {
   const Kernel *k = v->library->spec->kernels[kernel];
   Seen seen = {0};
-  if (verify_has_findings(v, k)) return; /* a launch with one is not counted */
+  if (verify_has_findings(v, VERIFY_RUN, k)) return; /* a launch with one is not counted */
   for (int t = 0; t < v->tool_count; t++) {
     const kg_simt_branch *list = NULL;
     if (v->tools[t].stage != VERIFY_SANITIZE || v->tools[t].device == NULL) continue;

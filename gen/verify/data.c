@@ -74,8 +74,8 @@ static double sprinkled(const At *at, double what, double x) {
   }
 }
 
-/* Half way between two steps of a quantiser of 8 or 4 bits whose scale is then 1; the largest stands
-** wherever a block may begin. */
+/* Half way between two steps of a quantiser of 8 or 4 bits whose scale is then 1; the largest
+** stands wherever a block may begin. */
 static double half_step(const At *at) {
   const int64_t largest = part_dice(at, 7) % 2 ? 127 : 7;
   const bool first = at->column % 16 == 0;
@@ -212,4 +212,11 @@ void data_fill(const Kernel *k, int arg, InputData data, uint64_t key, const int
     else
       t->whole[i] = within ? integer_within(data.is, &at, low, high) : integer_of(data.is, &at);
   }
+}
+
+double tensor_largest(const ref_tensor *t) {
+  double most = 0;
+  for (int64_t i = 0; t->real && i < t->count; i++)
+    if (isfinite(t->real[i])) most = fmax(most, fabs(t->real[i]));
+  return most;
 }

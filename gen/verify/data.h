@@ -15,4 +15,7 @@ void data_fill(const Kernel *k, int arg, InputData data, uint64_t key, const int
 /* Whether the class says anything of an input of this dtype that its declared domain admits. */
 bool data_admitted(const Kernel *k, int arg, kg_dtype dtype, DataClass data);
 
+/* The largest finite number, without its sign; 0 of integers. */
+double tensor_largest(const ref_tensor *t);
+
 #endif

@@ -6,8 +6,8 @@
 #include "child.h"
 
 /* Runs the first of cc, gcc, clang and clang-19 that is there, with these words (NULL ends them)
-** behind its name, in that folder (NULL: here).  single: a constant without a suffix is a float.  Its
-** name, and *of for kg_child_outcome_free; NULL: there is none, and nothing to free. */
+** behind its name, in that folder (NULL: here).  single: a constant without a suffix is a float.
+** Its name, and *of for kg_child_outcome_free; NULL: there is none, and nothing to free. */
 const char *host_cc(const char *const *words, bool single, const char *folder,
                     kg_child_outcome *of);
 #define NO_HOST_CC "no C compiler was found (cc, gcc, clang)"

@@ -40,7 +40,6 @@ typedef struct Planner {
   Case large[MAX_DIMS]; /* one dim of tens of thousands */
   int large_count;
   Usable usable[MAX_ARGS]; /* by input */
-  bool scalars_stay;       /* no fill sets them: requirements on them are on the case's own */
   uint64_t dice;
 } Planner;
 
@@ -79,7 +78,7 @@ static bool admitted(const Planner *p, const Case *c, int64_t most_elements, int
   if (n < 0 || n > most_elements || groups < 0 || groups > most_lanes / p->threads) return false;
   for (int axis = 1; axis < 3; axis++) /* a launch refuses more, and says so */
     if (product_of(p->k->groups + axis, 1, values) > MOST_GROUPS) return false;
-  return requirements_hold(p->k, values, p->scalars_stay);
+  return requirements_hold(p->k, values, p->all.scalars_stay);
 }
 
 static bool same_case(const Kernel *k, const Case *x, const Case *y) {
@@ -433,7 +432,7 @@ ProbePlan probe_plan(Arena *a, const ProbeSubject *s) {
   if (count == 0) return p->all;
   p->threads = probe_threads(k, s->instance);
   if (p->threads < 1) return p->all;
-  p->scalars_stay = scalars_stay(p, &own[0]);
+  p->all.scalars_stay = scalars_stay(p, &own[0]);
   p->small = small_case(p, &own[0]);
   int lights = 0;
   for (int i = 0; i < count; i++)
@@ -475,7 +474,7 @@ bool probe_smaller(Arena *a, const ProbeSubject *s, const Case *c, int *next, Ca
   const Kernel *k = s->kernel;
   Planner *p = arena_alloc(a, sizeof *p);
   *p = (Planner){.a = a, .s = s, .k = k, .threads = 1};
-  p->scalars_stay = scalars_stay(p, c);
+  p->all.scalars_stay = s->scalars_stay; /* requirements are then on a case's own */
   for (;;) {
     const int number = (*next)++;
     *out = *c;

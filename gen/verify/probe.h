@@ -11,7 +11,8 @@
 
 typedef struct ProbePlan {
   int count, room;
-  int large_from; /* the cases from here on take long */
+  int large_from;    /* the cases from here on take long */
+  bool scalars_stay; /* no fill sets them */
   Case *cases;
 } ProbePlan;
 
@@ -21,6 +22,7 @@ typedef struct ProbeSubject {
   const Reference *reference;
   int number, count; /* the instance's, among the kernel's: they share the classes out */
   bool large;        /* also dims of tens of thousands */
+  bool scalars_stay; /* as its plan says; for probe_smaller */
 } ProbeSubject;
 
 enum { PROBE_SECONDS = 2 }; /* of processor time for each question to the reference */

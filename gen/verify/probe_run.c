@@ -121,8 +121,14 @@ static void probe_instance(VerifyWorker *w, int number) {
   const Kernel *k = v->library->spec->kernels[job->kernel];
   Arena *a = arena_new();
   Prober p = {.worker = w, .v = v, .job = job, .number = number};
-  p.subject = (ProbeSubject){k, job->instance, job->reference, job->number, job->count, job->large};
+  p.subject = (ProbeSubject){.kernel = k,
+                             .instance = job->instance,
+                             .reference = job->reference,
+                             .number = job->number,
+                             .count = job->count,
+                             .large = job->large};
   const ProbePlan plan = probe_plan(a, &p.subject);
+  p.subject.scalars_stay = plan.scalars_stay;
   int told = 0;
   for (int i = 0; i < plan.count && told < FAILURES_TOLD && verify_goes_on(v); i++) {
     Arena *each = arena_new();
@@ -144,15 +150,6 @@ static VerifyPlace job_place(Verify *v, const void *jobs, int number, const Kern
   const Job *job = (const Job *)jobs + number;
   *kernel = v->library->spec->kernels[job->kernel];
   return (VerifyPlace){.instance = job->name, .at = "a made case"};
-}
-
-/* Its own cases have failed: they are to be right first. */
-static bool has_failed(const Verify *v, const Kernel *k) {
-  for (int i = 0; i < v->finding_count; i++)
-    if (v->findings[i].stage >= VERIFY_RUN && v->findings[i].kernel != NULL &&
-        strcmp(v->findings[i].kernel, k->name) == 0)
-      return true;
-  return false;
 }
 
 static bool has_rows(const Verify *v, int kernel) {
@@ -181,7 +178,8 @@ void verify_probe(Verify *v) {
     const Kernel *k = spec->kernels[i];
     int instances;
     const kg_instance *all = kernel_instances(a, k, &instances);
-    if (k->case_count == 0 || !has_rows(v, i) || has_failed(v, k)) continue;
+    if (k->case_count == 0 || !has_rows(v, i)) continue;
+    if (verify_has_findings(v, VERIFY_RUN, k)) continue; /* its own cases are to be right first */
     const Reference *r = reference_of(v->references, k);
     const int light = lightest(k, all, instances);
     for (int n = 0; n < instances && r->usable; n++) {

@@ -358,7 +358,7 @@ bool reference_compute(Arena *a, const Reference *r, ref_call *c, int inputs, in
   return true;
 }
 
-bool reference_spread(Arena *a, const Reference *r, const ref_call *c, int inputs, int seconds,
+void reference_spread(Arena *a, const Reference *r, const ref_call *c, int inputs, int seconds,
                       Singles *singles) {
   Buf b = {0};
   Answer answer;
@@ -368,7 +368,7 @@ bool reference_spread(Arena *a, const Reference *r, const ref_call *c, int input
   put_question(&b, c, inputs, further ? REFEREE_NUDGE : REFEREE_COMPUTE, "", 0, seconds, NULL);
   const size_t bytes = (size_t)count * bytes_of(c, inputs, c->tensor_count, 8);
   singles->all = further;
-  if (!ask(a, r, SINGLE, &b, bytes, seconds, &answer, &why)) return false;
+  if (!ask(a, r, SINGLE, &b, bytes, seconds, &answer, &why)) return;
   for (int n = 0; n < count; n++) {
     ref_tensor *outputs = arena_alloc(a, MAX_ARGS * sizeof *outputs);
     singles->outputs[singles->count++] = outputs;
@@ -384,7 +384,6 @@ bool reference_spread(Arena *a, const Reference *r, const ref_call *c, int input
     }
   }
   free(answer.bytes);
-  return true;
 }
 
 bool reference_judge(Arena *a, const Reference *r, const ref_call *want, const ref_call *got,

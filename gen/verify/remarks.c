@@ -1,28 +1,21 @@
 /* remarks.c: what is not wrong and is worth knowing: see verify.h. */
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "verify/verify.h"
 
-/* A bound is loose that is so many times what was seen, and what one rounding of its dtype is.  Sums
-** of f32 grow with their terms, of which cases have few; 16 bits are rounded once. */
+/* A bound is loose that is so many times what was seen, and what one rounding of its dtype is.
+** Sums of f32 grow with their terms, of which cases have few; 16 bits are rounded once. */
 static double loose_from(kg_dtype dtype) { return kg_dtype_bytes(dtype) < 4 ? 20 : 200; }
 
 void verify_remark(Verify *v, const Kernel *k, const char *format, ...) {
   va_list args;
-  char *text = NULL;
-  va_start(args, format);
-  const int len = vasprintf(&text, format, args);
-  va_end(args);
-  if (len < 0) exhausted("a remark's text");
   pthread_mutex_lock(&v->lock);
   GROW(v->arena, v->remarks, v->remark_count, v->remark_room);
-  v->remarks[v->remark_count++] = (VerifyRemark){k->name, arena_strdup(v->arena, text)};
+  va_start(args, format);
+  v->remarks[v->remark_count++] = (VerifyRemark){k->name, arena_vprintf(v->arena, format, args)};
+  va_end(args);
   pthread_mutex_unlock(&v->lock);
-  free(text);
 }
 
 /* Made cases that the reference cannot compute show nothing. */
@@ -35,23 +28,22 @@ static void dropped(Verify *v, int kernel) {
                 p->dropped, p->made, p->first, p->why);
 }
 
+static bool same_bound(const VerifyRow *a, const VerifyRow *b) {
+  return a->kernel_index == b->kernel_index && a->inexact && b->inexact && a->dtype == b->dtype &&
+         a->tolerance == b->tolerance;
+}
+
 /* The largest error of a kernel's rows that are held to this bound of this dtype. */
 static double worst_error(const Verify *v, const VerifyRow *like) {
   double worst = 0;
-  for (int i = 0; i < v->row_count; i++) {
-    const VerifyRow *r = &v->rows[i];
-    if (r->kernel_index == like->kernel_index && r->inexact && r->dtype == like->dtype &&
-        r->tolerance == like->tolerance)
-      worst = fmax(worst, r->error);
-  }
+  for (int i = 0; i < v->row_count; i++)
+    if (same_bound(&v->rows[i], like)) worst = fmax(worst, v->rows[i].error);
   return worst;
 }
 
 static bool is_first_of_bound(const Verify *v, const VerifyRow *row) {
   for (const VerifyRow *r = v->rows; r < row; r++)
-    if (r->kernel_index == row->kernel_index && r->inexact && r->dtype == row->dtype &&
-        r->tolerance == row->tolerance)
-      return false;
+    if (same_bound(r, row)) return false;
   return true;
 }
 

@@ -82,7 +82,7 @@ void verify_inputs_seen(Verify *v, int kernel, const TrialData *d) {
 static void check_inputs(Verify *v) {
   for (int i = 0; i < v->library->spec->kernel_count; i++) {
     const Kernel *k = v->library->spec->kernels[i];
-    if (verify_has_findings(v, k)) continue; /* fewer cases were run for it */
+    if (verify_has_findings(v, VERIFY_RUN, k)) continue; /* fewer cases were run for it */
     for (int n = 0; n < k->input_count; n++)
       if (v->inputs[i][n] == INPUT_CONSTANT)
         verify_found(v, v->stages[VERIFY_RUN] ? VERIFY_RUN : VERIFY_SANITIZE, -1, k, NULL,

@@ -66,8 +66,8 @@ static const char *launchers(Arena *a, const Spec *spec) {
 
 static const char object_name[] = "shipped.so";
 
-/* True: the object is there to be loaded.  It runs in the folder, so that its words name no folder of
-** ours. */
+/* True: the object is there to be loaded.  It runs in the folder, so that its words name no folder
+** of ours. */
 static bool compile(Arena *a, Shipped *s, const char *folder) {
   static const char *const words[] = {"-std=c11", "-O0",         "-w", "-fPIC",     "-shared",
                                       "-I",       ".",           "-o", object_name, "kernels.c",

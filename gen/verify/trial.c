@@ -83,7 +83,7 @@ void case_put(Buf *b, const Kernel *k, const Case *c) {
   }
   if (c->fill && c->fill[0]) buf_printf(b, ", fill = \"%s\"", c->fill);
   put_data(b, k, c);
-  if (c->seed > 1) buf_printf(b, ", seed = %llu", (unsigned long long)c->seed);
+  if (c->seed > 1) buf_printf(b, ", %s = %llu", case_seed(k), (unsigned long long)c->seed);
 }
 
 static kg_dtype dtype_of(const Kernel *k, const kg_instance *i, int arg) {
@@ -303,6 +303,8 @@ static bool inputs_set(Arena *a, TrialData *d, const Case *c, uint64_t seed, Tri
     d->brimful = d->brimful || (c->data[i].is == DATA_LARGEST &&
                                 dtype_largest((kg_dtype)d->want.tensors[i].dtype) > 1e38);
     d->extreme = d->extreme || data_facts[c->data[i].is].extreme;
+    const double largest = tensor_largest(&d->want.tensors[i]);
+    if (largest > 0) d->scale = fmin(d->scale, largest);
   }
   return true;
 }
@@ -331,6 +333,7 @@ TrialData *trial_data_as(Arena *a, const Kernel *k, const kg_instance *instance,
   d->instance = *instance;
   d->reference = reference;
   d->made = wish.made;
+  d->scale = 1;
   d->singles = arena_alloc(a, sizeof *d->singles);
   d->want.kernel = k->name;
   d->want.tensor_count = k->arg_count;

@@ -30,10 +30,10 @@ void references_close(References *r);
 ** usable.  One thread at a time; what it gives may be asked by many. */
 const Reference *reference_of(References *r, const Kernel *k);
 
-/* The questions.  inputs: how many of the tensors are; seconds: of processor time.
-** reference_fill sets the values and the inputs, reference_compute the outputs and what is left open
-** in them, reference_judge *said, NULL where it finds nothing wrong.  False: it died (*why names the
-** line), did not end, says that it cannot, or could not be run. */
+/* The questions.  inputs: how many of the tensors are; seconds: of processor time. reference_fill
+** sets the values and the inputs, reference_compute the outputs and what is left open in them,
+** reference_judge *said, NULL where it finds nothing wrong.  False: it died (*why names the line),
+** did not end, says that it cannot, or could not be run. */
 bool reference_fill(Arena *a, const Reference *r, ref_call *c, int inputs, const char *how,
                     uint64_t seed, int seconds, const char **why);
 bool reference_compute(Arena *a, const Reference *r, ref_call *c, int inputs, int seconds,
@@ -54,9 +54,9 @@ typedef struct Singles {
   ref_tensor *outputs[SINGLES];
 } Singles;
 
-/* The first call finds the directions and some nudges, a second one pairs of a nudge and a wider one.  False: the reference
-** does not compile so, or faults; there are no more than before. */
-bool reference_spread(Arena *a, const Reference *r, const ref_call *c, int inputs, int seconds,
+/* The first call finds the directions and some nudges, a second one pairs of a nudge and a wider
+** one.  Where the reference does not compile so, or faults, there are no more than before. */
+void reference_spread(Arena *a, const Reference *r, const ref_call *c, int inputs, int seconds,
                       Singles *singles);
 
 /* ---- data ----------------------------------------------------------------------------------- */
@@ -68,6 +68,7 @@ typedef struct TrialData {
   int64_t values[MAX_DIMS + MAX_CONSTS + MAX_SCALARS]; /* by variable */
   ref_call want;         /* inputs as rounded, outputs as the reference has them */
   Singles *singles;      /* never NULL; a comparison in doubt asks for the rest */
+  double scale;          /* the least of its inputs' largest numbers, and 1 at most */
   bool brimful;          /* it has the largest f32: any sum of them overflows */
   bool made;             /* of a case that verify made: see TrialWish */
   bool unfit;            /* integers are wanted that their dtype does not hold */
@@ -102,10 +103,10 @@ typedef struct TrialWish {
   bool made;   /* where every bit must agree, what single precision gives is as good */
 } TrialWish;
 
-/* Makes the inputs of a case (its data by name, standard normals where it names none, by counter and
-** seed, then the reference's fill, each rounded to its dtype) and has the reference compute the
-** outputs.  NULL with *why when there is no usable reference, it faults on the case, a requirement of
-** the kernel does not hold, a shape cannot be computed, or the data would not fit into 4 GiB. */
+/* Makes the inputs of a case (its data by name, standard normals where it names none, by counter
+** and seed, then the reference's fill, each rounded to its dtype) and has the reference compute the
+** outputs.  NULL with *why when there is no usable reference, it faults on the case, a requirement
+** of the kernel does not hold, a shape cannot be computed, or the data would not fit into 4 GiB. */
 TrialData *trial_data_as(Arena *a, const Kernel *k, const kg_instance *instance, const Case *c,
                          const Reference *reference, uint64_t seed, TrialWish wish,
                          const char **why);

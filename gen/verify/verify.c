@@ -97,34 +97,33 @@ static const char *kept(Arena *a, const char *s) { return s == NULL ? NULL : are
 void verify_found(Verify *v, VerifyStage stage, int job, const Kernel *k, const char *backend,
                   VerifyPlace place, const char *format, ...) {
   va_list args;
-  char *text = NULL;
-  va_start(args, format);
-  const int len = vasprintf(&text, format, args);
-  va_end(args);
-  if (len < 0) exhausted("a finding's text");
-  for (int end = len; end > 0 && (text[end - 1] == '\n' || text[end - 1] == ' ');) text[--end] = 0;
   pthread_mutex_lock(&v->lock);
   if (verify_stopped(v)) { /* a child that the same signal ended is no finding */
     pthread_mutex_unlock(&v->lock);
-    free(text);
     return;
   }
   Arena *a = v->arena;
+  va_start(args, format);
+  char *text = arena_vprintf(a, format, args);
+  va_end(args);
+  for (size_t end = strlen(text); end > 0 && (text[end - 1] == '\n' || text[end - 1] == ' ');)
+    text[--end] = 0;
   GROW(a, v->findings, v->finding_count, v->finding_room);
   VerifyFinding *f = &v->findings[v->finding_count];
   *f = (VerifyFinding){.stage = stage, .job = job, .serial = v->finding_count++};
   f->kernel = k == NULL ? NULL : k->name;
   f->backend = kept(a, backend);
-  f->text = arena_strdup(a, text);
+  f->text = text;
   f->place = (VerifyPlace){kept(a, place.instance), kept(a, place.tool), kept(a, place.target),
                            kept(a, place.at)};
   pthread_mutex_unlock(&v->lock);
-  free(text);
 }
 
-bool verify_has_findings(const Verify *v, const Kernel *k) {
+bool verify_has_findings(const Verify *v, VerifyStage from, const Kernel *k) {
   for (int i = 0; i < v->finding_count; i++)
-    if (v->findings[i].kernel != NULL && strcmp(v->findings[i].kernel, k->name) == 0) return true;
+    if (v->findings[i].stage >= from && v->findings[i].kernel != NULL &&
+        strcmp(v->findings[i].kernel, k->name) == 0)
+      return true;
   return false;
 }
 

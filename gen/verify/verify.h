@@ -169,8 +169,8 @@ VerifyRow *verify_row(Verify *v, int kernel, int port, const kg_instance *instan
 void verify_found(Verify *v, VerifyStage stage, int job, const Kernel *k, const char *backend,
                   VerifyPlace place, const char *format, ...) __attribute__((format(printf, 7, 8)));
 
-/* One is the kernel's. */
-bool verify_has_findings(const Verify *v, const Kernel *k);
+/* One of this stage or of a later one is the kernel's. */
+bool verify_has_findings(const Verify *v, VerifyStage from, const Kernel *k);
 
 /* Puts the findings in order and folds those of one text into one. */
 void verify_settle(Verify *v);

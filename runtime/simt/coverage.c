@@ -17,7 +17,7 @@ struct kg_simt_coverage {
   size_t room_count;
 };
 
-/* ---- where a condition stands ------------------------------------------------------------------ */
+/* ---- where a condition stands ---------------------------------------------------------------- */
 
 /* A line of the text, and where its #line has it. */
 typedef struct Place {
@@ -28,29 +28,27 @@ typedef struct Place {
   unsigned line;
 } Place;
 
-static const char *next_line(const char *s) {
-  s += strcspn(s, "\n");
-  return *s ? s + 1 : s;
-}
-
-/* The line of that number, counted from 1. */
-static bool find_place(const char *text, unsigned number, Place *place) {
-  *place = (Place){0};
-  for (unsigned at = 1; *text; at++, text = next_line(text)) {
-    unsigned line;
+/* Each line of the text in turn; the caller frees them.  NULL: no memory. */
+static Place *places_of(const char *text, size_t *count) {
+  size_t lines = 1;
+  for (const char *s = text; *s; s++) lines += *s == '\n';
+  Place *all = calloc(lines, sizeof *all);
+  Place at = {0}; /* of the next line */
+  *count = all ? lines : 0;
+  for (size_t i = 0; i < *count; i++, text += at.length + (text[at.length] == '\n')) {
     int start = 0;
-    place->text = text;
-    place->length = strcspn(text, "\n");
-    if (at == number) return place->file != NULL;
-    if (sscanf(text, "#line %u \"%n", &line, &start) == 1 && start > 0) {
-      place->file = text + start;
-      place->file_length = strcspn(place->file, "\"\n");
-      place->line = line;
-    } else if (place->file) {
-      place->line++;
+    at.text = text;
+    at.length = strcspn(text, "\n");
+    all[i] = at;
+    if (strncmp(text, "#line ", 6) == 0 && sscanf(text, "#line %u \"%n", &at.line, &start) == 1 &&
+        start > 0) {
+      at.file = text + start;
+      at.file_length = strcspn(at.file, "\"\n");
+    } else if (at.file) {
+      at.line++;
     }
   }
-  return false;
+  return all;
 }
 
 /* The condition's own words; of several lines the first. */
@@ -103,7 +101,8 @@ static size_t add_branch(kg_simt_device *device, kg_simt_branch *b) {
   return device->branch_count++;
 }
 
-static bool add_branches(kg_function *f, const char *text, unsigned first_line) {
+/* places: of the text's lines, of which the first is the compiler's first_line. */
+static bool add_branches(kg_function *f, const Place *places, size_t lines, unsigned first_line) {
   kg_simt_coverage *c = f->coverage;
   unsigned number = 0;
   for (size_t i = 0; i < c->map.condition_count; i++) {
@@ -111,16 +110,14 @@ static bool add_branches(kg_function *f, const char *text, unsigned first_line) 
     const bool same_line =
         i > 0 && condition[-1].line == condition->line && condition[-1].unit == condition->unit;
     kg_simt_branch b = {.number = number = same_line ? number + 1 : 0};
-    Place place;
     c->branches[i] = SIZE_MAX;
-    if (condition->line < first_line ||
-        !find_place(text, condition->line - first_line + 1, &place) ||
-        is_of_switch(&place, condition) || is_decided(condition))
-      continue;
+    if (condition->line < first_line || condition->line - first_line >= lines) continue;
+    const Place *place = &places[condition->line - first_line];
+    if (!place->file || is_of_switch(place, condition) || is_decided(condition)) continue;
     snprintf(b.kernel, sizeof b.kernel, "%s", f->kernel);
-    snprintf(b.file, sizeof b.file, "%.*s", (int)place.file_length, place.file);
-    b.line = place.line;
-    put_words(&place, condition, b.text, sizeof b.text);
+    snprintf(b.file, sizeof b.file, "%.*s", (int)place->file_length, place->file);
+    b.line = place->line;
+    put_words(place, condition, b.text, sizeof b.text);
     b.label = is_label(&b);
     c->branches[i] = add_branch(f->device, &b);
     if (c->branches[i] == SIZE_MAX) return false;
@@ -128,7 +125,7 @@ static bool add_branches(kg_function *f, const char *text, unsigned first_line) 
   return true;
 }
 
-/* ---- a function's ------------------------------------------------------------------------------ */
+/* ---- a function's ---------------------------------------------------------------------------- */
 
 bool kg_simt_coverage_open(kg_function *f, const char *text, unsigned first_line) {
   kg_simt_coverage *c = f->coverage = calloc(1, sizeof *c);
@@ -139,9 +136,13 @@ bool kg_simt_coverage_open(kg_function *f, const char *text, unsigned first_line
   c->branches = calloc(c->map.condition_count + 1, sizeof *c->branches);
   c->room = calloc(c->room_count + 1, sizeof *c->room);
   if (!c->branches || !c->room) return false;
+  size_t lines;
+  Place *places = places_of(text, &lines);
+  if (!places) return false;
   pthread_mutex_lock(&f->device->lock);
-  const bool added = add_branches(f, text, first_line);
+  const bool added = add_branches(f, places, lines, first_line);
   pthread_mutex_unlock(&f->device->lock);
+  free(places);
   return added;
 }
 

@@ -146,7 +146,7 @@ static bool read_mapping(Bytes b, kg_simt_covmap *map) {
   return true;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static bool read_records(const Section *functions, const Section *data, kg_simt_covmap *map) {
   Bytes b = {functions->bytes, functions->bytes + functions->size, false};
@@ -192,7 +192,7 @@ void kg_simt_covmap_free(kg_simt_covmap *map) {
   *map = (kg_simt_covmap){0};
 }
 
-/* ---- counts ------------------------------------------------------------------------------------ */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 int64_t kg_simt_count_value(const kg_simt_unit *unit, const uint64_t *counters, kg_simt_count count,
                             int64_t *room) {

@@ -36,6 +36,11 @@ return {
     type = "typedef ${dtype} ${name};",
     entry_close = ") {",
     index = "  const u32 ${name} = ${value};",
+    -- Under MLX the body stands in an entry that MLX writes: kg_NAME_in and kg_NAME_out are what that calls the arguments, and
+    -- shapes are read from their ends, as an input may come with more axes in front.
+    mlx_dim = "  const u32 ${name} = u32(kg_${input}_in_shape[kg_${input}_in_ndim - ${from_end}]);",
+    mlx_type = "  typedef ${dtype} ${name};",
+    mlx_const = "  constexpr ${type} ${name} = ${value};",
   },
 
   -- i8 to u64: the integer types.  member: before a function of a struct.  as_u32, as_f32: open the call that takes a pattern

@@ -31,6 +31,18 @@ return {
     entry_in = "const ${type} *__restrict__ ${name}",
     entry_out = "${type} *__restrict__ ${name}",
     entry_value = "${type} ${name}",
+    -- MLX's entry has no bound of its threads, and one that takes more registers than they have does not start, of which
+    -- nothing is said.  What it is declared by gets one: for the largest of the instances, as no name of an instance's is
+    -- known there.
+    mlx_bound = [[
+// MLX declares its entry after this: with the threads of a group that registers must do for
+#undef __global__
+#define __global__ __attribute__((global)) __launch_bounds__(${threads})
+]],
+    mlx_in = "  const ${type} *__restrict__ ${name} = (const ${type} *)kg_${name}_in;",
+    mlx_out = "  ${type} *__restrict__ ${name} = (${type} *)kg_${name}_out;",
+    mlx_value = "  const ${type} ${name} = ${type}(*kg_${name}_in);",
+    mlx_type = "  typedef kgen::kg_mlx<${dtype}>::type ${name};", -- MLX's type for the kernel language's
   },
 
   names = { member = "__device__ ", fabs = "fabsf", fmin = "fminf", fmax = "fmaxf", bits_of_64 = "__popcll", u16_4 = "ushort4" },

@@ -21,6 +21,14 @@ return {
     head = [[
 // Compile with --fmad=false and without --use_fast_math, neither of which shows in a macro: a fused multiply-add is written fma, nothing else is one.
 ]],
+    mlx_head = [[
+// MLX compiles this with options of its own, and a product that is added to may become a fused multiply-add: results then differ
+// by that from the committed text's, which is compiled with --fmad=false.
+#undef inf // MLX's
+namespace kgen {
+template <class V> struct kg_mlx { typedef V type; };
+}
+]],
     guard = [[
 // -- a warp has 32 lanes: an instance made for another width must not compile --
 #if KG_WAVE != 32

@@ -21,6 +21,13 @@ return {
     head = [[
 #pragma clang fp contract(off) // a fused multiply-add is written fma, nothing else is one
 ]],
+    mlx_head = [[
+#pragma clang fp contract(off) // a fused multiply-add is written fma, nothing else is one
+#undef inf // MLX's
+namespace kgen {
+template <class V> struct kg_mlx { typedef V type; };
+}
+]],
     guard = [[
 #if defined(__FAST_MATH__) // -ffp-contract=fast undoes the pragma above too, and shows in no macro
 #  error "kgen: ${kernel}: this text is for exact arithmetic; compile it without -ffast-math"

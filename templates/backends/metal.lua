@@ -76,6 +76,31 @@ using namespace metal;
     entry_out = "device ${type} *${name} [[buffer(${index})]]",
     entry_args = "constant kg_args_block &kg_args [[buffer(${index})]]",
     entry_local = "  const ${type} ${name} = kg_args.${name};",
+    mlx_in = "  device const ${type} *${name} = kg_mlx_in<${type}>(kg_${name}_in);",
+    mlx_out = "  device ${type} *${name} = kg_${name}_out;",
+    mlx_value = "  const ${type} ${name} = kg_mlx_value<${type}>(kg_${name}_in);",
+    -- What MLX gives: device memory; constant memory, where there are fewer than 8 elements; a reference, where there is no axis.
+    -- A small array that has elements is not read there by kgen's callers, who give eight copies of it: that device and constant
+    -- addresses are of one kind holds on Apple's GPUs, and no specification promises it.
+    mlx_head = [[
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp math_mode(safe)
+#pragma METAL fp contract(off)
+#pragma clang fp contract(off) // for compilers that know the one above by no name; a fused multiply-add is written fma
+namespace kgen {
+template <class V> static inline device const V *kg_mlx_in(device const V *p) { return p; }
+template <class V> static inline V kg_mlx_value(device const V *p) { return *p; }
+template <class V> static inline V kg_mlx_value(constant const V &v) { return v; }
+#ifdef KG_SIMT // one address space
+template <class V> static inline device const V *kg_mlx_in(constant const V &v) { return &v; }
+#else
+template <class V> static inline device const V *kg_mlx_in(constant const V *p) { return (device const V *)(ulong)p; }
+template <class V> static inline device const V *kg_mlx_in(constant const V &v) { return (device const V *)(ulong)&v; }
+template <class V> static inline V kg_mlx_value(constant const V *p) { return *p; }
+#endif
+}
+]],
   },
 
   names = {

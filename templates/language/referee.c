@@ -6,7 +6,8 @@
 **             elements; of a judge also the outputs', wanted and got
 **   answered  about: which functions there are; fill: the values and the inputs; compute: the
 **             outputs and what may be anything in them, once, or with KG_REFERENCE_SINGLE once for
-**             each direction of rounding and each nudge; nudge: for each further one; judge: its sentence.  All behind their number of bytes
+**             each direction of rounding and each nudge; nudge: for each further one; judge: its
+**             sentence.  All behind their number of bytes
 **
 ** Each tensor lies alone in an empty part of the address space, up against a page that is not
 ** there, so that an element outside is a fault and not a number.  A second reckoning, with the
@@ -256,7 +257,6 @@ static void answer_fill(const Question *q) {
 }
 
 #ifdef KG_REFERENCE_SINGLE
-
 /* Each number becomes a near one, so many steps away: what comes of one step is what any order of
 ** sums may do. */
 static void nudge(ref_tensor *t, uint32_t dice, int steps) {

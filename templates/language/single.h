@@ -6,8 +6,8 @@
 
 #define double float
 
-/* To the nearest integer, ties to even, in whatever direction sums are being rounded: what a reference
-** rounds by its meaning is no sum. */
+/* To the nearest integer, ties to even, in whatever direction sums are being rounded: what a
+** reference rounds by its meaning is no sum. */
 static inline float ref_nearest(float x) {
   if (!(fabsf(x) < 0x1p23f)) return x;
   const float low = floorf(x), over = x - low;

@@ -16,6 +16,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "command.h"
 #include "passes.h"
 
 static char root[] = "/tmp/kgen-commands-XXXXXX";
@@ -35,16 +36,11 @@ static int run_in(const char *folder, const char *format, ...) {
   const char *whole = arena_printf(
       a, "cd %s && KGEN_TEMPLATES=%s/templates && export KGEN_TEMPLATES && { %s; } 2>&1", folder,
       home, command);
-  FILE *p = popen(whole, "r");
-  assert_non_null(p);
-  Buf b = {0};
-  char part[4096];
-  for (size_t n; (n = fread(part, 1, sizeof part, p)) > 0;) buf_put(&b, part, n);
-  const int status = pclose(p);
-  said = arena_strndup(a, b.s ? b.s : "", b.len);
-  buf_free(&b);
-  assert_true(WIFEXITED(status));
-  return WEXITSTATUS(status);
+  char *all;
+  const int status = command_run(whole, &all);
+  said = arena_strdup(a, all);
+  free(all);
+  return status;
 }
 
 static const char *folder_new(void) {

@@ -1,9 +1,9 @@
 """What a check is, and how two results are compared.
 
-A check is a function of (T, launch) that yields one or more (got, graph): what the kernel gave,
-name to array, and a function that gives the same names from MLX's graph.  graph(True) is the graph
-with the check's planted fault, which the comparison must refuse: a tolerance that lets it pass is
-too wide to show anything.
+A check is a function of (T, by) that yields one or more (got, graph): what by.launch gave, name to
+array, and a function that gives the same names from the specification's graph (by.graph).
+graph(True) is the graph of what the check's planted fault makes of the inputs, which the comparison
+must refuse: a tolerance that lets it pass is too wide to show anything.
 """
 
 import math
@@ -55,6 +55,26 @@ def check(kernel, graph, fault, tolerance=ROUNDED, exact=(), devices=DEVICES):
     return register
 
 
+@dataclass
+class By:
+    """launch: a device's, or the module's; graph: the module's."""
+    launch: Callable
+    graph: Callable
+
+
+def against(kernel, by, inputs, outputs, fault, compute=None, **values):
+    """One (got, graph).  fault: what is changed of inputs and values; compute: the type that the graph
+    has its floating-point inputs in, where that is not their own."""
+    got = by.launch(kernel, inputs, outputs, **values)
+
+    def graph(faulty):
+        changed = {**inputs, **values, **(fault if faulty else {})}
+        result = by.graph(kernel, {name: changed[name] for name in inputs}, outputs, compute,
+                          **{name: changed[name] for name in values})
+        return {name: a.astype(outputs[name][1]) for name, a in result.items()}
+    return got, graph
+
+
 def skip(kernel, reason):
     SKIPPED[kernel] = reason
 
@@ -72,6 +92,8 @@ class Errors:
 
 def short(x):
     """2e-6 rather than 2.0e-06"""
+    if not math.isfinite(x):
+        return str(x)
     digits, power = f"{x:.1e}".split("e")
     return f"{digits.removesuffix('.0')}e{int(power)}"
 

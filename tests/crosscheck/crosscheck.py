@@ -1,4 +1,4 @@
-"""crosscheck.py LIBRARY TABLE [-u] [KERNEL ...]: every kernel that has a graph against MLX's graph.
+"""crosscheck.py LIBRARY MODULE TABLE [-u] [KERNEL ...]: every kernel that has a graph against it, by MLX.
 
 Each check runs at both widths.  It is passed when the kernel agrees with the graph within the
 tolerance, and does not agree with the graph that has the check's planted fault.  First the
@@ -12,19 +12,20 @@ import sys
 import mlx.core as mx
 
 from bridge import Device, Library
-from check import CHECKS, NAMES, ROUNDED, SKIPPED, Check, Errors, compare, f32, short
+from check import CHECKS, NAMES, ROUNDED, SKIPPED, By, Check, Errors, compare, f32, short
+from module import load
 
 import attention  # noqa: F401 (each registers its checks)
 import dense  # noqa: F401
 import quant  # noqa: F401
 import state  # noqa: F401
 
-def self_test(device):
+def self_test(by):
     """Wrong graphs, and outputs that are wrong in other ways, must not agree; yields what is not as
     it must be."""
     for name in ("fused_add_rms_norm", "fused_rope_qk_append"):
         c = next(c for c in CHECKS if c.kernel == name)
-        got, graph = next(iter(c.run(f32, device.launch)))
+        got, graph = next(iter(c.run(f32, by)))
         if compare(c, f32, got, graph(False)).why:
             yield f"{name}: the right graph ({c.graph})"
         if not compare(c, f32, got, graph(True)).why:
@@ -46,7 +47,7 @@ def self_test(device):
 
 
 def run_one(c, T, by):
-    """The worst of the check's cases; by: a device's launch, or the library."""
+    """The worst of the check's cases; by: a device and the graphs, or the library."""
     worst = Errors()
     for number, (got, graph) in enumerate(c.run(T, by)):
         worst.add(compare(c, T, got, graph(False)))
@@ -70,10 +71,10 @@ def table():
     return "\n".join(lines) + "\n"
 
 
-def main(library_path, table_path, *words):
+def main(library_path, module_path, table_path, *words):
     mx.set_default_device(mx.cpu)
     chosen = [w for w in words if w != "-u"]
-    library = Library(library_path)
+    library, module = Library(library_path), load(module_path)
     passed, failures = 0, []
 
     def result(ok, what, why=""):
@@ -92,9 +93,12 @@ def main(library_path, table_path, *words):
     for kernel in library.kernels():
         if kernel not in known:
             result(False, kernel, "has neither a check against MLX nor a reason to have none")
+        if (module.kernels[kernel].graph is None) != (kernel in SKIPPED):
+            result(False, kernel, "has a graph in its specification and is skipped, or has none")
     names = {name: None for c in CHECKS for name in c.devices if name != "host"}
     devices = {name: Device(library, name) for name in names}
-    wrongly = list(self_test(devices["simt32"]))
+    by = {name: By(device.launch, module.graph) for name, device in devices.items()}
+    wrongly = list(self_test(by["simt32"]))
     result(not wrongly, "self-test", "; ".join(wrongly))
     print(f"MLX {mx.__version__} on its CPU device; self-test {'failed' if wrongly else 'passed'}")
     print(f"{'kernel':32}{'dtype':6}{'device':14}{'rms':>9}{'largest':>9}  {'allowed':20}graph")
@@ -104,7 +108,7 @@ def main(library_path, table_path, *words):
         for T, tolerance in c.tolerance.items():
             for name in c.devices:
                 try:
-                    e = run_one(c, T, library if name == "host" else devices[name].launch)
+                    e = run_one(c, T, library if name == "host" else by[name])
                 except RuntimeError as error:
                     e = Errors(why=str(error))
                 result(not e.why, f"{c.kernel} {NAMES[T]} {name}", e.why)

@@ -245,7 +245,7 @@ static void findings_are_gone_after_a_clean_launch(void **state) {
   close_twin(&t);
 }
 
-/* ---- which sides of conditions were taken ------------------------------------------------------ */
+/* ---- which sides of conditions were taken ---------------------------------------------------- */
 
 /* "3 `thread < 8`: true false\n", a line each, of the body. */
 static void all_branches(const Twin *t, char *text, size_t bytes) {

@@ -44,6 +44,7 @@ static int make(void **state) {
   m->data.kernel = &m->kernel;
   m->data.reference = &m->reference;
   m->data.singles = arena_alloc(m->arena, sizeof *m->data.singles);
+  m->data.scale = 1;
   m->data.want.tensor_count = 1;
   m->data.want.tensors = arena_alloc(m->arena, sizeof *m->data.want.tensors);
   m->data.want.kernel = "made";

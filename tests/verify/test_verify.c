@@ -600,6 +600,25 @@ static void no_case_has_a_grid_that_no_device_takes(void **state) {
   assert_int_equal(verify("--only run --with simt32"), 0);
 }
 
+/* The line that is told can stand among the cases, also of a kernel with a seed of its own. */
+static void a_case_s_seed_is_not_the_kernel_s(void **state) {
+  (void)state;
+  edit("kernels.lua", "  outputs = {", "  scalars = { { \"seed\", \"u32\" } },\n  outputs = {");
+  edit("kernels.lua", "{ rows = 3, D = 500 }", "{ rows = 3, D = 500, seed = 4, data_seed = 9 }");
+  edit("kernels.lua", "{ rows = 2, D = 1 }", "{ rows = 2, D = 1, seed = 4 }");
+  edit(body, "T(all)", "T(seed == 7u ? all + 1.0f : all)");
+  assert_int_equal(verify("--only run --with simt32"), 1);
+  const char *told = findings("a made case: { ");
+  char line[256];
+  snprintf(line, sizeof line, "%.*s", (int)(strchr(told, '}') + 1 - strchr(told, '{')),
+           strchr(told, '{'));
+  assert_non_null(strstr(line, ", seed = 7, "));
+  assert_non_null(strstr(line, ", data_seed = "));
+  edit("kernels.lua", "{ rows = 2, D = 1, seed = 4 }", line);
+  assert_int_equal(verify("--only run --with simt32 --own"), 1);
+  findings("data_seed");
+}
+
 /* A side of a condition that no case takes is remarked, and a finding where that is asked for. */
 static void a_side_that_no_case_takes_is_told(void **state) {
   (void)state;
@@ -707,6 +726,7 @@ int main(void) {
       test(a_filling_that_the_reference_does_not_know_is_a_finding),
       test(a_reference_that_faults_ends_no_run),
       test(what_was_not_tried_is_remarked),
+      test(a_case_s_seed_is_not_the_kernel_s),
       test(what_a_reference_leaves_may_stay_unwritten),
       test(no_case_has_a_grid_that_no_device_takes),
       test(a_side_that_no_case_takes_is_told),

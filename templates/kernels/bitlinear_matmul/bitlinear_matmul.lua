@@ -33,6 +33,7 @@ kernel "bitlinear_matmul" {
   fallback = "none in the graph: unpack the weights to T (kg_bitnet_unpack) and multiply",
   body = "bitlinear_matmul.kc",
   reference = "bitlinear_matmul.ref.c",
+  graph = "bitlinear_matmul.graph.py",
   cases = {
     { batch = 1, columns = 2560, quarter = 640, invert = 0 }, -- BitNet 2B: attention, feed-forward
     { batch = 2, columns = 6912, quarter = 33, invert = 1 },

@@ -46,6 +46,7 @@ kernel "fused_add3_layer_norm" {
   fallback = "two adds in T, then the graph's layer_norm",
   body = "fused_add3_layer_norm.kc",
   reference = "fused_add3_layer_norm.ref.c",
+  graph = "fused_add3_layer_norm.graph.py",
   cases = {
     { rows = 3, D = 5, eps = 1e-5, B_STRIDE = 0 },
     { rows = 2, D = 5, eps = 1e-5, B_STRIDE = 1 },

@@ -36,6 +36,7 @@ kernel "fused_add_rms_norm" {
   fallback = "add in T, then the graph's rms_norm with weight + weight_bias",
   body = "fused_add_rms_norm.kc",
   reference = "fused_add_rms_norm.ref.c",
+  graph = "fused_add_rms_norm.graph.py",
   cases = {
     { rows = 8, D = 4096, eps = 1e-6, weight_bias = 0 },
     { rows = 5, D = 1025, eps = 1e-6, weight_bias = 1 },

@@ -56,6 +56,7 @@ kernel "fused_rope_qk_append" {
   fallback = "slice, reshape, transpose, then the graph's rope on q and on k",
   body = "fused_rope_qk_append.kc",
   reference = "fused_rope_qk_append.ref.c",
+  graph = "fused_rope_qk_append.graph.py",
   cases = {
     -- one token, as decoding has it, at both ends of the range of positions
     { B = 1, L = 1, Hq = 32, Hkv = 8, D = 128, rope_dims = 128, log2_base = base_500000, scale = 1,

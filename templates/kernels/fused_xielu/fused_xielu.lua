@@ -26,6 +26,7 @@ kernel "fused_xielu" {
   fallback = "the graph's elementwise operations",
   body = "fused_xielu.kc",
   reference = "fused_xielu.ref.c",
+  graph = "fused_xielu.graph.py",
   cases = {
     { n = 4096, alpha_p = 0.8, alpha_n = 0.9, beta = 0.5, eps = -1e-6 },
     { n = 1025, alpha_p = 0.8, alpha_n = 0.9, beta = 0.5, eps = -1e-6, fill = "sweep" },

@@ -14,6 +14,7 @@ kernel "gated_delta" (state.delta {
   numerics = state.rounded_alike,
   body = "gated_delta.kc",
   reference = "gated_delta.ref.c",
+  graph = "templates/kernels/state.graph.py",
   cases = {
     { B = 1, L = 1, Hk = 2, Dk = 128, Hv = 4, Dv = 128 }, -- Qwen3-Next: 16 and 32 heads
     { B = 2, L = 7, Hk = 1, Dk = 128, Hv = 2, Dv = 24 },

@@ -7,6 +7,7 @@ kernel "gated_delta_seqpar" (state.delta {
   numerics = state.rounded_alike,
   body = "gated_delta_seqpar.kc",
   reference = "templates/kernels/gated_delta/gated_delta.ref.c",
+  graph = "templates/kernels/state.graph.py",
   cases = {
     { B = 1, L = 1, Hk = 2, Dk = 128, Hv = 4, Dv = 128 },
     { B = 2, L = 7, Hk = 1, Dk = 128, Hv = 2, Dv = 24 },

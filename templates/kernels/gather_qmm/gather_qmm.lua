@@ -18,6 +18,7 @@ kernel "gather_qmm" {
   fallback = "the graph's gather_qmm",
   body = "gather_qmm.kc",
   reference = "gather_qmm.ref.c",
+  graph = "templates/kernels/qmm.graph.py",
   cases = {
     -- Qwen3-30B-A3B, Mixtral, granite; scaled in rows
     gathered { B0 = 3, B1 = 4, M = 1, N = 96, K = 2048, E = 6, X = 5, group_size = 64, BITS = 4 },

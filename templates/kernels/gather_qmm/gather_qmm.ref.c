@@ -27,7 +27,8 @@ static bool falls(const ref_call *c, const ref_tensor *rhs, int64_t rows) {
 ** so that some have none and one has many; "one": all of the last expert.  "beyond": a third of the
 ** rows, the last ones where there is an order, have an expert that does not exist, and one in
 ** seven others a row of x that does not; in "nan" these too, whose 0 no NaN weight may touch.  What
-** a view leaves out of its array is an expert too.  For the rest see qmm_fill. */
+** a view leaves out of its array is an expert too.  Rows that share places and so have no order get
+** the last expert, all of them.  For the rest see qmm_fill. */
 void fill(ref_call *c, const char *how, uint64_t seed) {
   uint64_t state = seed;
   qmm_fill(c, how, &state);

@@ -20,6 +20,7 @@ kernel "gather_qmm_expert_batched" {
   fallback = "gather_qmm",
   body = "gather_qmm_expert_batched.kc",
   reference = "templates/kernels/gather_qmm/gather_qmm.ref.c",
+  graph = "templates/kernels/qmm.graph.py",
   cases = {
     -- granite, Mixtral, Qwen3-30B-A3B; scaled in rows
     gathered { B0 = 80, B1 = 1, N = 128, K = 1536, E = 8, X = 80, group_size = 64, BITS = 4 },

@@ -21,6 +21,7 @@ kernel "gather_qmm_expert_batched_mxfp4" {
   fallback = "gather_qmm_mxfp4",
   body = "gather_qmm_expert_batched_mxfp4.kc",
   reference = "templates/kernels/gather_qmm/gather_qmm.ref.c",
+  graph = "templates/kernels/qmm.graph.py",
   cases = {
     gathered { B0 = 64, B1 = 1, N = 128, K = 2880, E = 8, X = 64 }, -- gpt-oss-20b
     shared { B0 = 40, B1 = 2, N = 65, K = 512, E = 6, X = 40 },

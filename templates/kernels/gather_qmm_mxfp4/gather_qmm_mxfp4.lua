@@ -18,6 +18,7 @@ kernel "gather_qmm_mxfp4" {
   fallback = "the graph's gather_qmm",
   body = "gather_qmm_mxfp4.kc",
   reference = "templates/kernels/gather_qmm/gather_qmm.ref.c",
+  graph = "templates/kernels/qmm.graph.py",
   cases = {
     gathered { B0 = 2, B1 = 4, M = 1, N = 96, K = 2880, E = 5, X = 3 }, -- gpt-oss-20b
     shared { B0 = 4, B1 = 2, M = 1, N = 48, K = 2880, E = 4, X = 4 },

@@ -22,6 +22,7 @@ kernel "gumbel_max_sample" {
   fallback = "the graph's categorical over logits / temp",
   body = "gumbel_max_sample.kc",
   reference = "gumbel_max_sample.ref.c",
+  graph = "gumbel_max_sample.graph.py",
   cases = {
     { B = 1, V = 4096, S = 4, temp = 1 },
     { B = 5, V = 1025, S = 1, temp = 0.5 },

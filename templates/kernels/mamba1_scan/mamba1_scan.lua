@@ -28,6 +28,7 @@ local function scan(types, x_type, more)
     ports = { metal = {}, cuda = {}, hip = {} },
     body = "mamba1_scan.kc",
     reference = "mamba1_scan.ref.c",
+    graph = "mamba1_scan.graph.py",
     cases = {
       { b = 1, L = 1, Dm = 24, N = 16, LANES = 16 },
       { b = 2, L = 7, Dm = 24, N = 8, LANES = 16 },

@@ -23,6 +23,7 @@ kernel "moe_down" {
   fallback = "gather_qmm, times the scores, then the sum over experts in f32",
   body = "moe_down.kc",
   reference = "moe_down.ref.c",
+  graph = "templates/kernels/moe.graph.py",
   cases = {
     { K = 8, E = 3, Din = 2816, Dff = 704, group_size = 64, BITS = 4 },
     { K = 8, E = 3, Din = 2048, Dff = 768, group_size = 64, BITS = 4 },

@@ -22,6 +22,7 @@ kernel "moe_fc1_relu2" {
   fallback = "gather_qmm, then relu squared in T",
   body = "moe_fc1_relu2.kc",
   reference = "moe_fc1_relu2.ref.c",
+  graph = "templates/kernels/moe.graph.py",
   cases = {
     { K = 6, E = 3, Dff = 1856, Din = 2688, group_size = 64, BITS = 4 }, -- Nemotron-H
     { K = 8, E = 5, Dff = 192, Din = 320, group_size = 32, BITS = 8 },

@@ -25,6 +25,7 @@ kernel "moe_gateup" {
   fallback = "two gather_qmm, then the gated activation in T",
   body = "moe_gateup.kc",
   reference = "moe_gateup.ref.c",
+  graph = "templates/kernels/moe.graph.py",
   cases = {
     -- Gemma 4, Qwen3-30B-A3B, and the smallest of the real ones
     { K = 8, E = 3, Dff = 704, Din = 2816, group_size = 64, BITS = 4, ACT = 1 },

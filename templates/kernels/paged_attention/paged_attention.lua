@@ -37,6 +37,7 @@ kernel "paged_attention" {
   fallback = "gather the visible rows, then the graph's attention",
   body = "paged_attention.kc",
   reference = "paged_attention.ref.c",
+  graph = "templates/kernels/paged.graph.py",
   cases = {
     { B = 2, Hq = 8, Hkv = 2, D = 128, blocks = 11, block_size = 16, total = 9,
       scale = 0.0883883476,

@@ -24,6 +24,7 @@ kernel "paged_merge" {
   fallback = "the graph's logsumexp over the parts",
   body = "paged_merge.kc",
   reference = "paged_merge.ref.c",
+  graph = "templates/kernels/paged.graph.py",
   cases = {
     { N = 9, M = 2, H = 8, D = 128 },
     { N = 5, M = 5, H = 3, D = 64 },

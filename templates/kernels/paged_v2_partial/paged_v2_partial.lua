@@ -54,6 +54,7 @@ kernel "paged_v2_partial" {
   fallback = "paged_attention, or gather the visible rows, then the graph's attention",
   body = "paged_v2_partial.kc",
   reference = "paged_v2_partial.ref.c",
+  graph = "templates/kernels/paged.graph.py",
   cases = {
     { N = 5, B = 2, Hq = 16, Hkv = 2, D = 128, pool_pages = 11, page_size = 16, total = 9, RUNS = 1,
       pages_per_chunk = 2, scale = 0.0883883476, heads = 8, teams = 4 },

@@ -24,6 +24,7 @@ kernel "qmv" {
   fallback = "the graph's quantized_matmul",
   body = "qmv.kc",
   reference = "qmv.ref.c",
+  graph = "templates/kernels/qmm.graph.py",
   cases = {
     { M = 1, N = 192, K = 576, group_size = 32, BITS = 4, ROWS = 1 }, -- SmolLM2-135M
     { M = 1, N = 1024, K = 1024, group_size = 64, BITS = 4, ROWS = 1 }, -- Qwen3-0.6B

@@ -21,6 +21,7 @@ kernel "qmv_mxfp4" {
   fallback = "the graph's quantized_matmul",
   body = "qmv_mxfp4.kc",
   reference = "templates/kernels/qmv/qmv.ref.c",
+  graph = "templates/kernels/qmm.graph.py",
   cases = {
     { M = 1, N = 96, K = 2880, ROWS = 1 }, -- gpt-oss-20b
     { M = 8, N = 40, K = 4096, ROWS = 8 },

@@ -34,6 +34,7 @@ kernel "ssm_update" {
   fallback = "the graph's single step of the state-space model, some fifty operations",
   body = "ssm_update.kc",
   reference = "ssm_update.ref.c",
+  graph = "ssm_update.graph.py",
   cases = {
     { n = 1, h = 6, dh = 64, g = 1, ds = 128 },  -- granite hybrid: 48 heads, 1 group
     { n = 2, h = 8, dh = 64, g = 4, ds = 128 },  -- Nemotron-H: 64 heads, 8 groups

@@ -23,6 +23,7 @@ kernel "turbo4_bulk_dequant_rotated" {
   fallback = "kg_turbo4_decode on the host",
   body = "turbo4_bulk_dequant_rotated.kc",
   reference = "turbo4_bulk_dequant_rotated.ref.c",
+  graph = "templates/kernels/turbo.graph.py",
   cases = {
     { B = 2, H = 2, T = 37, D = 128 },
     { B = 1, H = 3, T = 5, D = 64 },

@@ -35,6 +35,7 @@ kernel "turbo4_delegated_steel" {
   fallback = "softmax, turbo4_delegated_cold for the cold part, the graph's matmul for the hot one",
   body = "turbo4_delegated_steel.kc",
   reference = "turbo4_delegated_steel.ref.c",
+  graph = "templates/kernels/turbo.graph.py",
   cases = {
     { rows = 8, kv_rows = 2, Tq = 1, Ttot = 300, Tcold = 220, Thot = 80, D = 128, threshold = 0,
       cold_offset = 0, hot_offset = 220 },

@@ -30,6 +30,7 @@ local function weighted_sum(summary, fallback)
     fallback = fallback,
     body = "turbo4_weighted_sum.kc",
     reference = "turbo4_weighted_sum.ref.c",
+    graph = "templates/kernels/turbo.graph.py",
     cases = {
       { rows = 8, kv_rows = 2, Tq = 1, Tk = 300, D = 128, threshold = 0 },
       { rows = 4, kv_rows = 2, Tq = 5, Tk = 67, D = 64, threshold = 1e-6, SLOTS = 4 },
