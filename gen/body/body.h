@@ -41,6 +41,8 @@ typedef struct Facts { /* of one body, over all instances of the kernel */
                                               ** words name them: "load4(bf16)"; sorted */
   uint32_t shared_bytes[WAVES];     /* the most over the instances */
   uint32_t *instance_shared[WAVES]; /* by instance (kernel_instances order) */
+  const struct NativeKernel *native; /* of a port whose text its owner wrote (emit/native.c) */
+  bool moves_wide;                   /* of such a text: it moves several elements at once */
   const char *const *read_files;
   int read_count; /* body, libs, portable.h: for the depfile */
 } Facts;

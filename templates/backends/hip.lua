@@ -18,6 +18,8 @@ return {
   },
 
   text = {
+    native_f16 = "#include <hip/hip_fp16.h>\ntypedef __half f16;",
+    native_bf16 = "#include <hip/hip_bf16.h>\ntypedef __hip_bfloat16 bf16;",
     head = [[
 #pragma clang fp contract(off) // a fused multiply-add is written fma, nothing else is one
 ]],
