@@ -76,6 +76,14 @@ static const char *threads_of(Emit *e) {
 
 /* ---- types and constants --------------------------------------------------------------------- */
 
+/* The vendor's type, or what kgen's own texts have. */
+static const char *dtype_text(Emit *e, kg_dtype dtype) {
+  const char *name = kg_dtype_name(dtype), *text = NULL;
+  if (e->f->native->whole) text = backend_text(e->b, arena_printf(e->a, "native_whole_%s", name));
+  if (!text) text = backend_text(e->b, arena_printf(e->a, "native_%s", name));
+  return text ? text : pair_find(e->b->pieces, e->b->piece_count, name);
+}
+
 static void put_dtypes(Emit *e, Buf *out, bool strides) {
   const Kernel *k = e->k;
   bool used[KG_DTYPES] = {[KG_U32] = true, [KG_I32] = true, [KG_I64] = strides};
@@ -84,12 +92,14 @@ static void put_dtypes(Emit *e, Buf *out, bool strides) {
   for (int i = 0; i < k->arg_count; i++)
     if (k->args[i].type < 0) used[k->args[i].dtype] = true;
   for (int i = 0; i < k->scalar_count; i++) used[k->scalars[i].dtype] = true;
-  for (int t = 0; t < KG_DTYPES; t++) {
-    const char *name = kg_dtype_name((kg_dtype)t);
-    const char *own = backend_text(e->b, arena_printf(e->a, "native_%s", name));
-    const char *piece = own ? own : pair_find(e->b->pieces, e->b->piece_count, name);
-    if (used[t] && piece) buf_printf(out, "%s\n", piece);
-  }
+  used[KG_U16] = used[KG_U16] || used[KG_BF16] || used[KG_F16]; /* which may be made of it */
+  used[KG_F32] = true;
+  for (int narrow = 0; narrow < 2; narrow++)
+    for (int t = 0; t < KG_DTYPES; t++) {
+      const bool is_narrow = t == KG_F16 || t == KG_BF16;
+      const char *text = used[t] && is_narrow == narrow ? dtype_text(e, (kg_dtype)t) : NULL;
+      if (text) buf_printf(out, "%s\n", text);
+    }
 }
 
 static void put_chosen(Emit *e, Buf *out) {
@@ -106,7 +116,9 @@ static void put_chosen(Emit *e, Buf *out) {
     bool large = value > INT32_MAX;
     for (int j = 0; j < c->count; j++) large = large || c->values[j] > INT32_MAX;
     const Pair holes[] = {{"name", c->name},
-                          {"type", c->is_bool ? "bool" : large ? "u32" : "i32"}, /* as MLX has it */
+                          {"type", c->is_bool ? "bool"
+                                   : large    ? "u32"
+                                              : "i32"}, /* as MLX has it */
                           {"value", c->in_key ? arena_printf(e->a, "KG_C_%s", c->name)
                                               : emit_const_text(e, c, value)}};
     emit_text(e, out, "const", holes, 3);
@@ -293,8 +305,7 @@ static void put_whole(Emit *e, Buf *out, const NativeKernel *n) {
              *after = backend_text(e->b, "native_after");
   const bool renamed = native_is_metal(e->p) && !n->entry->is_template;
   if (before) buf_puts(out, before);
-  if (renamed)
-    buf_printf(out, "#ifndef KG_SIMT\n#  define %s KG_ENTRY\n#endif\n", n->entry->name);
+  if (renamed) buf_printf(out, "#ifndef KG_SIMT\n#  define %s KG_ENTRY\n#endif\n", n->entry->name);
   put_file(out, e->f->path, n->text);
   emit_own_line(e, out);
   if (after) buf_puts(out, after);
@@ -308,20 +319,29 @@ static void put_whole(Emit *e, Buf *out, const NativeKernel *n) {
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+bool native_binds(const Facts *f) {
+  return f->native->whole && strcmp(f->native->tokens.backend, "metal") == 0;
+}
+
+const char *native_argument(const Kernel *k, const Facts *f, int i) {
+  const char *name, *type;
+  if (i >= f->native->argument_count) return NULL;
+  const int number = f->native->arguments[i];
+  if (number < k->arg_count) return k->args[number].name;
+  emit_value_at(k, number - k->arg_count, &name, &type);
+  return name;
+}
+
 static void put_about(Emit *e, Buf *out, const NativeKernel *n) {
   buf_printf(out, "// -- %s: its owner's text, as it stands there; groups (", e->f->path);
   for (int i = 0; i < 3; i++) buf_printf(out, "%s%s", i ? ", " : "", e->k->groups[i].text);
   buf_puts(out, ") of (");
   for (int i = 0; i < 3; i++) buf_printf(out, "%s%s", i ? ", " : "", e->p->threads[i].text);
   buf_puts(out, ") threads --\n");
-  if (!n->whole || !native_is_metal(e->p)) return;
+  if (!native_binds(e->f)) return;
   buf_puts(out, "// Its buffers are bound in the order");
-  for (int i = 0; i < n->argument_count; i++) {
-    const int number = n->arguments[i];
-    const char *name = number < e->k->arg_count ? e->k->args[number].name : NULL, *type;
-    if (!name) emit_value_at(e->k, number - e->k->arg_count, &name, &type);
-    buf_printf(out, "%s %s", i ? "," : "", name);
-  }
+  for (int i = 0; i < n->argument_count; i++)
+    buf_printf(out, "%s %s", i ? "," : "", native_argument(e->k, e->f, i));
   buf_puts(out, ".\n");
 }
 

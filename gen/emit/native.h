@@ -18,7 +18,8 @@ typedef struct NativeKernel {
   const NativeEntry *entry; /* of a whole one */
   const char *called;       /* "ns::rms<T, 256>", in the specification's names */
   int argument_count;
-  int arguments[MAX_ARGS + MAX_DIMS + MAX_SCALARS]; /* by parameter that is no position: its number in
+  int arguments[MAX_ARGS + MAX_DIMS +
+                MAX_SCALARS]; /* by parameter that is no position: its number in
                                                     ** the table's order */
 } NativeKernel;
 

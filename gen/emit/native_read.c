@@ -87,15 +87,16 @@ static bool choose(Arena *a, NativeKernel *n, const Port *p, Place at, Diags *d)
     if (strcmp(t->entries[i].name, base) == 0 || strcmp(t->entries[i].full, base) == 0)
       n->entry = &t->entries[i];
   if (!n->entry)
-    return diag_add(
-               d, at, D_NATIVE_ENTRY,
-               arena_printf(a, "there is no kernel '%s' in it; it has %s", base, entries_text(a, t))),
+    return diag_add(d, at, D_NATIVE_ENTRY,
+                    arena_printf(a, "there is no kernel '%s' in it; it has %s", base,
+                                 entries_text(a, t))),
            false;
   if (n->entry->is_template != (wanted && wanted[plain] == '<'))
-    return diag_add(d, at, D_NATIVE_ENTRY,
-                    n->entry->is_template
-                        ? arena_printf(a, "'%s' is a template: say of what, as in '%s<T>'", base, base)
-                        : arena_printf(a, "'%s' is no template", base)),
+    return diag_add(
+               d, at, D_NATIVE_ENTRY,
+               n->entry->is_template
+                   ? arena_printf(a, "'%s' is a template: say of what, as in '%s<T>'", base, base)
+                   : arena_printf(a, "'%s' is no template", base)),
            false;
   n->called = arena_printf(a, "%s%s", n->entry->full, wanted ? wanted + plain : "");
   return true;
@@ -108,14 +109,14 @@ typedef struct TypeWord {
   kg_dtype dtype;
 } TypeWord;
 static const TypeWord type_words[] = {
-    {"float", KG_F32},          {"half", KG_F16},         {"__half", KG_F16},
-    {"_Float16", KG_F16},       {"float16_t", KG_F16},    {"bfloat", KG_BF16},
-    {"bfloat16_t", KG_BF16},    {"__nv_bfloat16", KG_BF16}, {"__hip_bfloat16", KG_BF16},
-    {"hip_bfloat16", KG_BF16},  {"int8_t", KG_I8},        {"uint8_t", KG_U8},
-    {"uchar", KG_U8},           {"int16_t", KG_I16},      {"uint16_t", KG_U16},
-    {"short", KG_I16},          {"ushort", KG_U16},       {"int", KG_I32},
-    {"int32_t", KG_I32},        {"uint", KG_U32},         {"uint32_t", KG_U32},
-    {"int64_t", KG_I64},        {"uint64_t", KG_U64},     {"size_t", KG_U64},
+    {"float", KG_F32},         {"half", KG_F16},           {"__half", KG_F16},
+    {"_Float16", KG_F16},      {"float16_t", KG_F16},      {"bfloat", KG_BF16},
+    {"bfloat16_t", KG_BF16},   {"__nv_bfloat16", KG_BF16}, {"__hip_bfloat16", KG_BF16},
+    {"hip_bfloat16", KG_BF16}, {"int8_t", KG_I8},          {"uint8_t", KG_U8},
+    {"uchar", KG_U8},          {"int16_t", KG_I16},        {"uint16_t", KG_U16},
+    {"short", KG_I16},         {"ushort", KG_U16},         {"int", KG_I32},
+    {"int32_t", KG_I32},       {"uint", KG_U32},           {"uint32_t", KG_U32},
+    {"int64_t", KG_I64},       {"uint64_t", KG_U64},       {"size_t", KG_U64},
 };
 
 /* What the parameter is, as far as its own words say. */
@@ -201,9 +202,10 @@ static void check_signature(Arena *a, NativeKernel *n, const Kernel *k, const Po
     const Place at = {n->path, line_of(n, x->first), 0};
     if (native_is_position(p, x)) {
       if (strcmp(x->attribute, "threadgroup") == 0)
-        diag_add(d, at, D_NATIVE_FORM,
-                 "memory of the group as a parameter has a size that the launch says, and a launch of "
-                 "kgen says none; declare it within the kernel");
+        diag_add(
+            d, at, D_NATIVE_FORM,
+            "memory of the group as a parameter has a size that the launch says, and a launch of "
+            "kgen says none; declare it within the kernel");
       continue;
     }
     if (n->argument_count == total) {
@@ -238,6 +240,9 @@ static void check_signature(Arena *a, NativeKernel *n, const Kernel *k, const Po
 
 static void check_words(NativeKernel *n, const Port *p, Diags *d) {
   const NativeText *t = &n->tokens;
+  if (strstr(n->text, "KG_SIMT"))
+    diag_add(d, (Place){n->path, 0, 0}, D_NATIVE_FORM,
+             "it asks for KG_SIMT: what the SIMT device runs would not be what a GPU runs");
   for (int i = 0; i < t->count; i++)
     if (native_is(t, i, "extern") && !native_is_metal(p))
       for (int at = i + 1; at < i + 12 && !native_mark(t, at, ';'); at++)

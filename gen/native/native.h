@@ -129,8 +129,8 @@ typedef struct NativeWish {
 const char *native_value(NativeValue *values, int count, const char *name);
 
 /* preprocess.c: fills t->s from the file; folder: for whatever is temporary.  False: *why, in lines. */
-bool native_preprocess(NativeText *t, const struct kg_simt_compiler *compiler, const NativeWish *wish,
-                       const char *folder, const char **why);
+bool native_preprocess(NativeText *t, const struct kg_simt_compiler *compiler,
+                       const NativeWish *wish, const char *folder, const char **why);
 
 /* port.c: from now on the SIMT device takes native ports (kg_port.native), by way of this room. */
 void native_ports_run(void);

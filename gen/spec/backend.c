@@ -429,6 +429,8 @@ static const struct {
     {"native_kernel", MAY, ""}, /* the word that begins a kernel; there are native ports, then */
     {"native_f16", MAY, ""},    /* their 16-bit floats are the vendor's */
     {"native_bf16", MAY, ""},
+    {"native_whole_f16", MAY, ""}, /* within whole kernels, where that is something else */
+    {"native_whole_bf16", MAY, ""},
     {"native_before", MAY, ""}, /* around the owner's text, so that our entry can call it */
     {"native_after", MAY, ""},
     {"mlx_head", MAY,

@@ -18,8 +18,9 @@ return {
   },
 
   text = {
-    native_f16 = "#include <hip/hip_fp16.h>\ntypedef __half f16;",
-    native_bf16 = "#include <hip/hip_bf16.h>\ntypedef __hip_bfloat16 bf16;",
+    native_f16 = "#ifndef __HIPCC_RTC__\n#include <hip/hip_fp16.h>\n#endif\ntypedef __half f16;",
+    native_whole_f16 = "typedef __half f16;", -- its owner includes what it names
+    native_whole_bf16 = "typedef __hip_bfloat16 bf16;",
     head = [[
 #pragma clang fp contract(off) // a fused multiply-add is written fma, nothing else is one
 ]],
