@@ -258,7 +258,8 @@ static void judge_bits(Verify *v, Arena *a, int number, const Job *job, const Tr
         difference(a, d, &first->trial, &ran[i].trial, p->backend->name, q->backend->name);
     const bool native = p->native != NULL || q->native != NULL,
                excused = what != NULL && (native || excuse(p, q) != NULL);
-    if (what != NULL && native) note_native(v, ran[i].row, what, at);
+    if (what != NULL && native && first->trial.right && ran[i].trial.right)
+      note_native(v, ran[i].row, what, at);
     set_bits(v, ran[i].row, what == NULL ? BITS_SAME : excused ? BITS_EXCUSED : BITS_DIFFER);
     if (what != NULL && !excused)
       verify_found(v, job->stage, number, d->kernel, q->backend->name,

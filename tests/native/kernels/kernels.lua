@@ -10,7 +10,7 @@ kernel "swish" { -- the home kernel is Metal's, and the slots beside it are fill
   consts = { { "THREADS", 64 } },
   launch = { groups = { ceil_div(dim.rows * dim.D, const.THREADS), 1, 1 }, threads = { const.THREADS, 1, 1 } },
   wave = any,
-  ports = { metal = native{ "swish.metal", header = "swish.h" }, cuda = {}, hip = {} },
+  ports = { metal = native{ "swish.metal", header = "swish_words.metal" }, cuda = {}, hip = {} },
   numerics = { accumulate = f32, tolerance = { f32 = 1e-6, f16 = 1e-3, bf16 = 8e-3 } },
   fallback = "the graph",
   body = "swish.kc",
