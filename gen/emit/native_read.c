@@ -117,6 +117,7 @@ static const TypeWord type_words[] = {
     {"short", KG_I16},         {"ushort", KG_U16},         {"int", KG_I32},
     {"int32_t", KG_I32},       {"uint", KG_U32},           {"uint32_t", KG_U32},
     {"int64_t", KG_I64},       {"uint64_t", KG_U64},       {"size_t", KG_U64},
+    {"long", KG_I64},          {"ulong", KG_U64},
 };
 
 /* What the parameter is, as far as its own words say. */
@@ -148,7 +149,7 @@ static Said said_of(const NativeText *t, const NativeParameter *p) {
     s.reference = s.reference || native_mark(t, i, '&');
     s.constant = s.constant || native_is(t, i, "const") || native_is(t, i, "constant");
     is_unsigned = is_unsigned || native_is(t, i, "unsigned");
-    other = other || native_is(t, i, "long") || native_is(t, i, "char") || native_mark(t, i, '<');
+    other = other || native_is(t, i, "char") || native_mark(t, i, '<');
     const kg_dtype dtype = word_dtype(native_word(t, i));
     if (dtype != KG_DTYPES && !native_is(t, i, p->name)) s.dtype = dtype;
   }

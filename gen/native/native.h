@@ -14,7 +14,7 @@
 **   port.c      the same for a port of a specification's, which the SIMT device asks for
 **   guard.c     the process that does all this, for one that outlives it
 **
-** The text is compiled by clang behind the stand-ins of runtime/simt/native*.h.  What the compiler
+** Native ports of a specification (gen/emit/native.c) go the same way.  The text is compiled by clang behind the stand-ins of runtime/simt/native*.h.  What the compiler
 ** knows (types, sizes) is asked of it: the object carries a table of the entry's parameters. */
 #ifndef GEN_NATIVE_H
 #define GEN_NATIVE_H

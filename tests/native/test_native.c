@@ -98,20 +98,26 @@ static void plant(const char *file, const char *from, const char *to) {
 }
 
 static const struct Fault {
-  const char *kernel, *file, *from, *to, *words;
+  const char *run, *file, *from, *to, *words;
 } faults[] = {
-    {"rms", "rms.metal", "  threadgroup_barrier(mem_flags::mem_threadgroup);\n", "\n",
-     "rms.metal:19"},
-    {"rms", "rms.hip", "sums[threadIdx.x / 32] = acc", "sums[threadIdx.x / 32 + 1] = acc",
-     "rms.hip:11"},
-    {"rms", "rms.cu", "__syncthreads();", "if (threadIdx.x < 64) __syncthreads();", "rms.cu:16"},
-    {"softmax", "softmax.cu", "i < cols; i += N) m =", "i <= cols; i += N) m =", "softmax.cu:29"},
-    {"softmax", "softmax.metal", "float sum = 0.0;", "float sum;", "softmax_row"},
-    {"swish", "swish.metal", "static_cast<float>(x[i])", "static_cast<float>(x[i + 1])",
-     "swish.metal:4"},
-    {"swish", "swish_words.metal", "1.0f / (1.0f +", "1.0f / (1.5f +", "the metal text"},
-    {"axpy", "axpy.body.cu", "if (col >= cols) return;", "", "axpy.body.cu:5"},
-    {"axpy", "axpy.metal", "at.y) * x_strides[0]", "at.y) * x_strides[1]", "the metal text"},
+    {"rms --device simt32/metal+check", "rms.metal",
+     "  threadgroup_barrier(mem_flags::mem_threadgroup);\n", "\n", "rms.metal:19"},
+    {"rms --device simt32+check", "rms.hip", "sums[threadIdx.x / 32] = acc",
+     "sums[threadIdx.x / 32 + 1] = acc", "rms.hip:11"},
+    {"rms --device simt32/cuda+check", "rms.cu", "__syncthreads();",
+     "if (threadIdx.x < 64) __syncthreads();", "rms.cu:16"},
+    {"softmax T=bf16 THREADS=64 --device simt32/cuda+check", "softmax.cu",
+     "i < cols; i += N) m =", "i <= cols; i += N) m =", "softmax.cu:29"},
+    {"softmax T=f32 THREADS=64 --device simt32/metal+check", "softmax.metal", "float sum = 0.0;",
+     "float sum;", "when variables that nobody has set hold a pattern"},
+    {"swish T=f16 --device simt32/metal+check", "swish.metal", "static_cast<float>(x[i])",
+     "static_cast<float>(x[i + 1])", "swish.metal:4"},
+    {"swish T=f32 --device simt32/metal", "swish_words.metal", "1.0f / (1.0f +", "1.0f / (1.5f +",
+     "WRONG"},
+    {"axpy T=f32 --device simt32/cuda+check", "axpy.body.cu", "if (col >= cols) return;", "",
+     "axpy.body.cu:5"},
+    {"axpy T=f16 --device simt32/metal", "axpy.metal", "at.y) * x_strides[0]",
+     "at.y) * x_strides[1]", "WRONG"},
 };
 
 static void each_planted_fault_is_told_at_its_owner_s_line(void **state) {
@@ -122,8 +128,7 @@ static void each_planted_fault_is_told_at_its_owner_s_line(void **state) {
     assert_int_equal(fresh(NULL), 0);
     plant(f->file, f->from, f->to);
     says("", 0, "");
-    wrong +=
-        !does_say(arena_printf(a, "verify %s --only run,sanitize --own", f->kernel), 1, f->words);
+    wrong += !does_say(arena_printf(a, "run %s", f->run), 1, f->words);
   }
   assert_int_equal(wrong, 0);
 }
