@@ -145,7 +145,8 @@ static void read_bodies(Run *r) {
     for (int n = 0; n < k->port_count && wanted(r->o, k); n++) {
       const Port *p = &k->ports[n];
       if (p->absent) continue;
-      const Facts *facts = r->l->facts[i][n] = body_facts(r->a, r->language, k, p, r->d);
+      const Facts *facts = r->l->facts[i][n] =
+          p->native ? native_facts(r->a, k, p, r->d) : body_facts(r->a, r->language, k, p, r->d);
       if (!facts && diags_errors(r->d) == 0) die("no facts of %s and no word why", k->name);
     }
   }
@@ -206,7 +207,9 @@ static void emit_devices(Run *r) {
       Port *p = &k->ports[n];
       const char *from = arena_printf(r->a, "%s and %s", path_from_spec(l->spec, k->file), p->body);
       Output *text = &l->outputs[l->output_count++];
-      put_output(text, p->launch.file, emit_device(r->a, k, p, l->facts[i][n]), from);
+      const Facts *f = l->facts[i][n];
+      put_output(text, p->launch.file,
+                 p->native ? emit_native(r->a, k, p, f) : emit_device(r->a, k, p, f), from);
       port_emitted(k, p, text->text, most_shared(p, l->facts[i][n]));
     }
   }

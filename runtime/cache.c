@@ -199,7 +199,8 @@ static kg_status compile(kg_device *device, const kg_instance *instance, const k
                             .text = text,
                             .file = port->file,
                             .options = port->options,
-                            .wave = instance->wave};
+                            .wave = instance->wave,
+                            .native = port->native};
   status = device->ops->compile(device, &source, blob, error);
   free(text);
   return status;

@@ -16,6 +16,7 @@ typedef struct kg_source {
   const char *kernel, *entry, *text, *file;
   const char *const *options;
   int wave;
+  bool native; /* somebody else's text */
 } kg_source;
 
 typedef struct kg_blob {

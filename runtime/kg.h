@@ -205,6 +205,7 @@ typedef struct kg_port {
   kg_expr groups[3];     /* of threads */
   kg_expr threads[3];    /* in a group; constants only */
   uint32_t shared_bytes; /* the most that any instance takes */
+  bool native;           /* somebody else's text, with a frame of kgen's around it */
 } kg_port;
 
 #define KG_WAVE32 1u

@@ -25,6 +25,22 @@
 #include <link.h>
 #endif
 
+/* ---- where others are ------------------------------------------------------------------------- */
+
+bool kg_cuda_headers(char *option, size_t bytes) {
+  static const char before[] = "--include-path=";
+  const char *const roots[] = {getenv("CUDA_PATH"), getenv("CUDA_HOME"), "/usr/local/cuda"};
+  for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+    char file[1024];
+    if (!roots[i] || !*roots[i]) continue;
+    const int n = snprintf(option, bytes, "%s%s/include", before, roots[i]);
+    if (n < 0 || (size_t)n >= bytes) continue;
+    snprintf(file, sizeof file, "%s/cuda_fp16.h", option + sizeof before - 1);
+    if (access(file, R_OK) == 0) return true;
+  }
+  return false;
+}
+
 /* ---- the program ----------------------------------------------------------------------------- */
 
 unsigned kg_processors(void) {

@@ -20,6 +20,10 @@ unsigned kg_processors(void);
 /* The running program's file.  False: this system does not say, or it does not fit. */
 bool kg_program_path(char *path, size_t bytes);
 
+/* "--include-path=/usr/local/cuda/include", for texts that include CUDA's own headers: below $CUDA_PATH or
+** $CUDA_HOME, else where the toolkit is installed.  False: they are nowhere. */
+bool kg_cuda_headers(char *option, size_t bytes);
+
 /* Calls for the file of each library that is loaded now, as the dynamic linker names it. */
 void kg_loaded_files(void (*each)(void *data, const char *path), void *data);
 

@@ -10,6 +10,9 @@ static const char *metal_reserved[] = {"half", "kernel", "thread", "threadgroup"
 static const char *cuda_reserved[] = {"half", "threadIdx"};
 static const char *hip_reserved[] = {"half", "hipLaunchKernel"};
 
+/* Metal and CUDA have native ports, and HIP has none. */
+static Pair spec_native[] = {{"native_kernel", "kernel"}};
+
 static const Backend spec_metal = {
     .name = "metal",
     .title = "Metal",
@@ -21,6 +24,8 @@ static const Backend spec_metal = {
                .threads = 1024,
                .buffers = 31,
                .groups = {4294967295, 4294967295, 4294967295}},
+    .text = spec_native,
+    .text_count = 1,
     .reserved = metal_reserved,
     .reserved_count = 4,
 };
@@ -32,6 +37,8 @@ static const Backend spec_cuda = {
     .waves = 1,
     .order = 2,
     .limits = {.shared = 49152, .groups = {2147483647, 65535, 65535}, .axes = {1024, 1024, 64}},
+    .text = spec_native,
+    .text_count = 1,
     .reserved = cuda_reserved,
     .reserved_count = 2,
 };

@@ -26,6 +26,7 @@ static bool moves_wide(Arena *a, const Words *words, const char *text, size_t le
 }
 
 static bool port_moves_wide(Arena *a, const Words *words, const Facts *f) {
+  if (f->native) return f->moves_wide;
   if (moves_wide(a, words, f->text, f->len)) return true;
   for (int i = 0; i < f->lib_count; i++)
     if (moves_wide(a, words, f->lib[i].text, strlen(f->lib[i].text))) return true;

@@ -40,10 +40,12 @@ typedef struct Facts { /* of one body, over all instances of the kernel */
   unsigned index_words;    /* used by the body or a library function it calls */
   bool lane_ops, barriers; /* used at all */
   int overload_count;
-  const char **overloads;           /* functions of portable.h that are called, as its
+  const char **overloads;            /* functions of portable.h that are called, as its
                                               ** words name them: "load4(bf16)"; sorted */
-  uint32_t shared_bytes[WAVES];     /* the most over the instances */
-  uint32_t *instance_shared[WAVES]; /* by instance (kernel_instances order) */
+  uint32_t shared_bytes[WAVES];      /* the most over the instances */
+  uint32_t *instance_shared[WAVES];  /* by instance (kernel_instances order) */
+  const struct NativeKernel *native; /* of a port whose text its owner wrote (emit/native.c) */
+  bool moves_wide;                   /* of such a text: it moves several elements at once */
   const char *const *read_files;
   int read_count; /* body, libs, portable.h: for the depfile */
 } Facts;

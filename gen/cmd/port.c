@@ -15,7 +15,11 @@ static const Command command = {
     .operands = "KERNEL BACKEND",
     .summary =
         "Say how to fill an empty slot, as the exact edit to make, or what stands in a filled one.",
-    .more = "Changes nothing: the reason that an absent port gives is yours to weigh.\n",
+    .more = "Changes nothing: the reason that an absent port gives is yours to weigh.\n\n"
+            "A slot takes a text that is there already, too, byte for byte: native \"FILE\", or\n"
+            "native{ \"FILE\", entry = \"NAME<T>\", args = { \"x\", \"y\", \"n\" }, header = "
+            "\"FILE\" }: a body as "
+            "MLX takes it, or a\nfile of whole kernels (README has the rest).\n",
     .rows = rows,
     .operands_min = 2,
     .operands_max = 2,
@@ -104,7 +108,8 @@ static void explain_absent(Arena *a, const Kernel *k, const Port *p) {
 static void explain_present(Arena *a, const Library *l, const Kernel *k, const Port *p) {
   printf("%s has a %s port\n", k->name, p->backend->title);
   printf("  text     %s\n", port_file(a, k, p));
-  printf("  body     %s%s\n", path_opened(a, l->spec, p->body), p->own_body ? " (its own)" : "");
+  printf("  %-8s %s%s\n", p->native ? "native" : "body", path_opened(a, l->spec, p->body),
+         p->own_body && !p->native ? " (its own)" : "");
   printf("  lanes    %s\n", waves_text(p->waves));
   printf("  groups   %s\n", axes_text(a, p->launch.groups));
   printf("  threads  %s\n", axes_text(a, p->launch.threads));

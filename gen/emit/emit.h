@@ -7,6 +7,16 @@
 /* One kernel's device text for one port. */
 char *emit_device(Arena *a, const Kernel *k, const Port *p, const Facts *f);
 
+/* The same of a port whose text its owner wrote (native.c): that text, byte for byte, in the frame that a
+** launch needs. */
+char *emit_native(Arena *a, const Kernel *k, const Port *p, const Facts *f);
+/* Is it a whole kernel for Metal, whose arguments are bound each by itself?  Then this is the i-th by
+** name; NULL past the last. */
+bool native_binds(const Facts *f);
+const char *native_argument(const Kernel *k, const Facts *f, int i);
+/* Reads that text (native_read.c).  NULL: what is wrong is in d. */
+Facts *native_facts(Arena *a, const Kernel *k, const Port *p, Diags *d);
+
 /* One port as MLX takes it (mlx.c). */
 typedef struct MlxPort {
   const char *header, *source;

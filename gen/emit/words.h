@@ -27,6 +27,13 @@ typedef struct EmitParts {
 } EmitParts;
 void emit_parts(Emit *e, EmitParts *parts);
 
+/* Parts that both kinds of texts begin with. */
+void emit_banner(Emit *e, Buf *out);
+void emit_default_instance(Emit *e, Buf *out);
+void emit_guard(Emit *e, Buf *out);
+void emit_own_line(Emit *e, Buf *out);
+const char *emit_const_text(Emit *e, const kg_const_param *c, int64_t value);
+
 /* A text of the backend's table with its holes filled. */
 void emit_text(Emit *e, Buf *out, const char *name, const Pair *values, int count);
 /* "THREADS", "u32": how a constant that an instance chooses is declared. */

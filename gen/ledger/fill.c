@@ -60,7 +60,12 @@ static void give_up(Shared *s, const char *what, const char *sentence) {
 
 static bool fill_row(Shared *s, kg_hip_compiler *compiler, const Work *w) {
   LedgerRow *row = w->row;
-  const kg_source source = {row->kernel, row->instance, w->text, w->file, w->options, row->wave};
+  const kg_source source = {.kernel = row->kernel,
+                            .entry = row->instance,
+                            .text = w->text,
+                            .file = w->file,
+                            .options = w->options,
+                            .wave = row->wave};
   kg_blob blob = {0};
   kg_error error = {0};
   kg_code_object object;

@@ -64,6 +64,14 @@ static bool is_buffer(const NativeText *t, const NativeParameter *p) {
          strcmp(p->attribute, "buffer") == 0;
 }
 
+/* Behind the last parameter that the argument block holds. */
+static int argument_end(const NativeText *t, const NativeEntry *e) {
+  int end = 0;
+  for (int i = 0; i < e->parameter_count; i++)
+    if (is_buffer(t, &e->parameters[i])) end = i + 1;
+  return end;
+}
+
 static bool known_attribute(const char *name) {
   static const char *const names[] = {
       "thread_position_in_grid",
@@ -195,7 +203,7 @@ const char *native_compose(NativeText *t, const NativeChoice *choice, NativeWish
   put_quoted(&b, choice->shown);
   buf_puts(&b, "\", \"");
   put_quoted(&b, choice->full);
-  buf_puts(&b, "\", kg_simt_entry::end(kg_simt_entry::count), kg_simt_call)\n");
+  buf_printf(&b, "\", kg_simt_entry::end(%d), kg_simt_call)\n", argument_end(t, choice->entry));
   const char *s = good ? arena_strdup(t->arena, b.s) : NULL;
   buf_free(&b);
   return s;

@@ -10,9 +10,11 @@
 **   fill.c      what a buffer holds at first; elements as words
 **   npy.c       NumPy's files
 **   run.c       launch, findings, outputs
+**   preprocess.c  the text as its preprocessor leaves it
+**   port.c      the same for a port of a specification's, which the SIMT device asks for
 **   guard.c     the process that does all this, for one that outlives it
 **
-** The text is compiled by clang behind the stand-ins of runtime/simt/native*.h.  What the compiler
+** Native ports of a specification (gen/emit/native.c) go the same way.  The text is compiled by clang behind the stand-ins of runtime/simt/native*.h.  What the compiler
 ** knows (types, sizes) is asked of it: the object carries a table of the entry's parameters. */
 #ifndef GEN_NATIVE_H
 #define GEN_NATIVE_H
@@ -20,13 +22,15 @@
 #include "base/arena.h"
 #include "kg.h"
 
+struct kg_simt_compiler;
+
 /* ---- the text -------------------------------------------------------------------------------- */
 
-typedef enum TokenKind { TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_MARK } TokenKind;
-typedef struct Token {
-  TokenKind kind;
+typedef enum NativeTokenKind { TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_MARK } NativeTokenKind;
+typedef struct NativeToken {
+  NativeTokenKind kind;
   size_t at, length; /* in the text; a mark is one character */
-} Token;
+} NativeToken;
 
 typedef struct LineMark { /* `# 12 "x.cu"`: what comes behind is there */
   size_t at;
@@ -66,7 +70,7 @@ typedef struct NativeText {
   Arena *arena;
   const char *backend;
   const char *s; /* preprocessed */
-  Token *tokens;
+  NativeToken *tokens;
   int count, room;
   LineMark *places;
   int place_count, place_room;
@@ -123,6 +127,13 @@ typedef struct NativeWish {
 
 /* The value by that name, marked as used; NULL: there is none. */
 const char *native_value(NativeValue *values, int count, const char *name);
+
+/* preprocess.c: fills t->s from the file; folder: for whatever is temporary.  False: *why, in lines. */
+bool native_preprocess(NativeText *t, const struct kg_simt_compiler *compiler,
+                       const NativeWish *wish, const char *folder, const char **why);
+
+/* port.c: from now on the SIMT device takes native ports (kg_port.native), by way of this room. */
+void native_ports_run(void);
 
 /* rewrite.c */
 void native_rewrite(NativeText *t, NativeWish *wish);

@@ -34,15 +34,18 @@ static void take_threadgroup(NativeText *t, int i) {
   native_edit(t, i, i, "KG_SIMT_SHARED");
 }
 
-/* `1.0h`, `2e-3h`, `0.5bf`: literals of 16 bits. */
+/* `1.0h`, `2e-3h`, `0.5bf`: literals of 16 bits; and `0.5` is a float, as there is no double. */
 static void take_number(NativeText *t, int i) {
   const char *word = native_word(t, i);
   const size_t n = strlen(word);
+  const char last = word[n - 1];
   if (n < 2 || (word[0] == '0' && (word[1] == 'x' || word[1] == 'X'))) return;
   const bool bfloat = n > 2 && strcmp(word + n - 2, "bf") == 0;
-  if (!bfloat && word[n - 1] != 'h' && word[n - 1] != 'H') return;
-  char *digits = arena_strndup(t->arena, word, n - (bfloat ? 2 : 1));
-  native_edit(t, i, i, arena_printf(t->arena, "((%s)%s)", bfloat ? "bfloat" : "half", digits));
+  if (bfloat || last == 'h' || last == 'H') {
+    const char *digits = arena_strndup(t->arena, word, n - (bfloat ? 2 : 1));
+    native_edit(t, i, i, arena_printf(t->arena, "((%s)%s)", bfloat ? "bfloat" : "half", digits));
+  } else if (strpbrk(word, ".eE") && (last == '.' || (last >= '0' && last <= '9')))
+    native_edit(t, i, i, arena_printf(t->arena, "%sf", word));
 }
 
 /* `constant bool masked [[function_constant(3)]];`, the attribute being at i.  Without a value it is a
@@ -72,6 +75,8 @@ static void metal_token(NativeText *t, int i, NativeWish *wish) {
     take_threadgroup(t, i);
   else if (t->tokens[i].kind == TOKEN_NUMBER)
     take_number(t, i);
+  else if (native_is(t, i, "static_cast"))
+    native_edit(t, i, i, "kg_native_cast");
   else if (native_mark(t, i, '[') && native_mark(t, i + 1, '[') &&
            t->tokens[i + 2].kind == TOKEN_WORD && t->tokens[i + 1].at == t->tokens[i].at + 1) {
     if (native_is(t, i + 2, "function_constant"))

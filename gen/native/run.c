@@ -16,7 +16,6 @@
 #include "child.h"
 #include "device.h"
 #include "native/native.h"
-#include "native/stand_in.h"
 #include "simt/sanitize.h"
 
 /* A parameter as the compiled text has it: kg_native_parameter of runtime/simt/native.h. */
@@ -75,68 +74,18 @@ static int refuse(const char *format, ...) {
 
 /* ---- the text -------------------------------------------------------------------------------- */
 
-static const char *make_headers(Arena *a, const char *backend) {
-  const char *tmp = getenv("TMPDIR");
-  const char *folder = arena_printf(a, "%s/headers", tmp ? tmp : "/tmp");
-  if (mkdir(folder, 0700) && errno != EEXIST) return NULL;
-  for (const NativeHeader *h = native_headers; h->path; h++) {
-    if (h->backend && strcmp(h->backend, backend) != 0 &&
-        !(strcmp(h->backend, "gpu") == 0 && strcmp(backend, "metal") != 0))
-      continue;
-    const char *path = arena_printf(a, "%s/%s", folder, h->path), *slash = strchr(h->path, '/');
-    if (slash) mkdir(arena_printf(a, "%s/%.*s", folder, (int)(slash - h->path), h->path), 0700);
-    FILE *out = fopen(path, "we");
-    if (!out || fclose(out)) return NULL;
-  }
-  return folder;
-}
-
-static int preprocess(Try *t, const kg_simt_compiler *compiler) {
-  NativeWish *w = t->wish;
-  const char *words[400], *headers = make_headers(t->arena, w->backend);
-  const char *const *own = native_definitions(w->backend);
-  const char *slash = strrchr(w->file, '/');
-  int n = 0;
-  if (access(w->file, R_OK)) return refuse("%s: %s", w->file, strerror(errno));
-  if (!headers) return refuse("no temporary folder can be made: %s", strerror(errno));
-  words[n++] = compiler->path;
-  words[n++] = "-E", words[n++] = "-x", words[n++] = "c++", words[n++] = "-std=gnu++17";
-  words[n++] = "-nostdinc", words[n++] = "-w", words[n++] = "-fno-caret-diagnostics";
-  words[n++] = "-fno-color-diagnostics";
-  words[n++] = arena_printf(t->arena, "-D__AMDGCN_WAVEFRONT_SIZE=%d", w->wave);
-  words[n++] = arena_printf(t->arena, "-D__AMDGCN_WAVEFRONT_SIZE__=%d", w->wave);
-  for (; *own; own++) words[n++] = *own;
-  for (int i = 0; i < w->defines.count; i++)
-    words[n++] = arena_printf(t->arena, "-D%s", w->defines.items[i]);
-  for (int i = 0; i < w->folders.count; i++)
-    words[n++] = arena_printf(t->arena, "-I%s", w->folders.items[i]);
-  words[n++] =
-      arena_printf(t->arena, "-I%.*s", slash ? (int)(slash - w->file) : 1, slash ? w->file : ".");
-  words[n++] = arena_printf(t->arena, "-I%s", headers);
-  words[n++] = w->file, words[n] = NULL;
-  kg_child_outcome of;
-  const kg_child_program program = {.path = compiler->path, .argv = words};
-  const bool fine = kg_child_run(&program, NULL, 0, (kg_child_limits){.seconds = 120}, &of);
-  int status = EXIT_FINE;
-  if (fine)
-    t->text.s = arena_strdup(t->arena, of.out ? of.out : "");
-  else if (of.err && of.ending == KG_CHILD_EXITED) {
-    fputs(native_refusal(t->arena, of.err, w->backend), stderr);
-    status = EXIT_FINDINGS;
-  } else
-    status = refuse("%s %s", compiler->path, of.words);
-  kg_child_outcome_free(&of);
-  return status;
-}
-
 static int compile(Try *t) {
   const kg_simt_device *self = t->device->self;
   const char *why = NULL;
   kg_blob blob = {0};
   kg_error error = {0};
   char *log = NULL;
-  const int status = preprocess(t, &self->compiler);
-  if (status) return status;
+  const char *tmp = getenv("TMPDIR");
+  if (access(t->wish->file, R_OK)) return refuse("%s: %s", t->wish->file, strerror(errno));
+  if (!native_preprocess(&t->text, &self->compiler, t->wish, tmp ? tmp : "/tmp", &why)) {
+    fputs(why, stderr);
+    return EXIT_FINDINGS;
+  }
   native_tokens(&t->text);
   native_entries(&t->text);
   if (!native_choose(&t->text, t->wish->entry, &t->choice, &why))
@@ -146,7 +95,7 @@ static int compile(Try *t) {
   if (!whole) return refuse("%s", why);
   const kg_source source = {
       .kernel = t->choice.shown, .entry = t->choice.full, .text = whole, .file = t->wish->file};
-  kg_status s = kg_simt_native_compile(&self->compiler, &source, &blob, &log, &error);
+  kg_status s = kg_simt_native_compile(&self->compiler, true, &source, &blob, &log, &error);
   if (s == KG_OK) s = t->device->ops->load(t->device, &blob, t->choice.full, &t->function, &error);
   free(blob.bytes);
   if (log)
@@ -343,8 +292,9 @@ static void set_grid(Try *t) {
 /* What a buffer may well have as many elements as: products of the whole arguments and of the counts of
 ** groups, or, where there is no such argument, of threads. */
 typedef struct Sizes {
-  int64_t factors[8], products[256];
-  int factor_count, product_count;
+  int64_t factors[8], products[256]; /* of the factors, the arguments come first */
+  int factor_count, whole_count, product_count;
+  int64_t group, threads; /* threads in a group, and in all */
 } Sizes;
 
 static void add_factor(Sizes *s, int64_t x) {
@@ -358,9 +308,12 @@ static Sizes likely_sizes(const Try *t) {
     if (p->how == IS_VALUE && (p->kind == NUMBER_SIGNED || p->kind == NUMBER_UNSIGNED))
       add_factor(&s, number_get_whole(type_of(p), t->block + p->offset, 0));
   }
-  const bool none = s.factor_count == 0;
+  s.whole_count = s.factor_count;
+  s.group = (int64_t)t->grid.threads[0] * t->grid.threads[1] * t->grid.threads[2];
+  s.threads = s.group;
   for (int i = 0; i < 3; i++) add_factor(&s, t->grid.groups[i]);
-  if (none) add_factor(&s, (int64_t)t->grid.threads[0] * t->grid.threads[1] * t->grid.threads[2]);
+  for (int i = 0; i < 3 && s.threads < INT64_C(1) << 31; i++) s.threads *= t->grid.groups[i];
+  if (s.whole_count == 0) add_factor(&s, s.group);
   for (int set = 1; set < 1 << s.factor_count; set++) {
     double product = 1;
     for (int f = 0; f < s.factor_count; f++)
@@ -370,20 +323,31 @@ static Sizes likely_sizes(const Try *t) {
   return s;
 }
 
+/* One thread an element, and more threads than elements: what lies beyond is what a guard is for. */
+static int64_t without_guard(const Sizes *s, int64_t extent) {
+  if (extent != s->threads) return 0;
+  for (int f = 0; f < s->whole_count; f++)
+    if (s->factors[f] < extent && extent - s->factors[f] < s->group) return s->factors[f];
+  return 0;
+}
+
 /* From how far a run in plenty of room has gone: as far as that, if there is reason for it (it is such a
-** product, or nearly, or a multiple of one that is not small beside it); else the largest product below,
-** and what goes beyond is a finding. */
+** product, or most of one, or of a multiple of one that is not small beside it); else the largest
+** product below, and what goes beyond is a finding. */
 static int64_t likely_units(const Sizes *s, int64_t extent) {
-  int64_t largest = 0, next = INT64_MAX, widest = 0;
-  for (int f = 0; f < s->factor_count; f++)
-    if (s->factors[f] > widest) widest = s->factors[f];
+  int64_t largest = 0, next = INT64_MAX;
   for (int i = 0; i < s->product_count; i++) {
     const int64_t p = s->products[i];
-    const bool near = p >= extent && (p - extent < widest || p == extent);
-    const bool multiple = extent % p == 0 && (double)p * (double)p >= (double)extent;
-    if ((near && p < extent + widest) || multiple) return p > extent ? p : extent;
-    if (p <= extent && p > largest) largest = p;
-    if (p >= extent && p < next) next = p;
+    if (p == extent) return extent;
+    if (p < extent && p > largest) largest = p;
+    if (p > extent && p < next) next = p;
+  }
+  if (without_guard(s, extent)) return without_guard(s, extent);
+  if (next < INT64_MAX && extent > next / 2) return next;
+  for (int i = s->product_count; i-- > 0;) {
+    const int64_t p = s->products[i], times = (extent + p - 1) / p, whole = times * p;
+    if ((double)p * (double)p < (double)extent) continue;
+    if (whole == extent || (times > 2 && whole - extent < p / 2)) return whole;
   }
   return largest > 0 ? largest : next < INT64_MAX ? next : extent;
 }

@@ -53,7 +53,7 @@ void native_tokens(NativeText *t) {
     }
     fresh = false;
     size_t end = at + 1;
-    TokenKind kind = TOKEN_MARK;
+    NativeTokenKind kind = TOKEN_MARK;
     if (begins_word(c)) {
       while (in_word(t->s[end])) end++;
       kind = TOKEN_WORD;
@@ -65,14 +65,14 @@ void native_tokens(NativeText *t) {
       kind = TOKEN_STRING;
     }
     GROW(t->arena, t->tokens, t->count, t->room);
-    t->tokens[t->count++] = (Token){kind, at, end - at};
+    t->tokens[t->count++] = (NativeToken){kind, at, end - at};
     at = end;
   }
 }
 
 bool native_is(const NativeText *t, int i, const char *word) {
   if (i < 0 || i >= t->count) return false;
-  const Token *k = &t->tokens[i];
+  const NativeToken *k = &t->tokens[i];
   return strlen(word) == k->length && memcmp(t->s + k->at, word, k->length) == 0;
 }
 

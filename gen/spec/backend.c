@@ -426,6 +426,13 @@ static const struct {
     {"entry_local", BLOCK, "type name"},
     {"entry_close", ALWAYS, "kernel threads"},
     {"index", ALWAYS, "name value"},
+    {"native_kernel", MAY, ""}, /* the word that begins a kernel; there are native ports, then */
+    {"native_f16", MAY, ""},    /* their 16-bit floats are the vendor's */
+    {"native_bf16", MAY, ""},
+    {"native_whole_f16", MAY, ""}, /* within whole kernels, where that is something else */
+    {"native_whole_bf16", MAY, ""},
+    {"native_before", MAY, ""}, /* around the owner's text, so that our entry can call it */
+    {"native_after", MAY, ""},
     {"mlx_head", MAY,
      ""}, /* what MLX takes is made (emit/mlx.c) where there is mlx_in; it needs all: */
     {"mlx_bound", MAY,

@@ -226,8 +226,11 @@ void port_launchable(Arena *a, Kernel *k, Port *p) {
   if (p->absent) return;
   const char **options = arena_alloc(a, ((size_t)b->option_count + 1) * sizeof *options);
   for (int i = 0; i < b->option_count; i++) options[i] = b->options[i];
-  p->launch = (kg_port){
-      .backend = b->name, .file = port_file(a, k, p), .options = options, .waves = p->waves};
+  p->launch = (kg_port){.backend = b->name,
+                        .file = port_file(a, k, p),
+                        .options = options,
+                        .waves = p->waves,
+                        .native = p->native != NULL};
   for (int i = 0; i < 3; i++) {
     p->launch.groups[i] = port_expr(a, k, p, &k->groups[i]);
     p->launch.threads[i] = port_expr(a, k, p, &p->threads[i]);

@@ -182,15 +182,12 @@ static void read_bits(Reader *r, Port *p, Val v) {
              spec_suggest(r->a, s, whose, (int)COUNT(whose)));
 }
 
-static void read_port_table(Reader *r, Port *p, Val v) {
-  static const char *const fields[] = {"bits", "body", "define", "threads", "wave", "why"};
+/* What any port may have of its own. */
+static void read_own(Reader *r, Port *p, Val v) {
   Kernel *k = r->k;
-  val_fields(r, v, fields, COUNT(fields));
-  const Val body = val_field(r, v, "body"), define = val_field(r, v, "define"),
-            threads = val_field(r, v, "threads"), wave = val_field(r, v, "wave"),
-            why = val_field(r, v, "why"), bits = val_field(r, v, "bits");
-  p->own_body = !val_nil(r, body);
-  if (p->own_body) p->body = read_body(r, body);
+  const Val define = val_field(r, v, "define"), threads = val_field(r, v, "threads"),
+            wave = val_field(r, v, "wave"), why = val_field(r, v, "why"),
+            bits = val_field(r, v, "bits");
   if (!val_nil(r, define)) read_defines(r, p, define);
   if (!val_nil(r, threads)) {
     memset(p->threads, 0, sizeof p->threads);
@@ -209,6 +206,95 @@ static void read_port_table(Reader *r, Port *p, Val v) {
     diag_add(r->d, val_place(r, val_nil(r, wave) ? v : wave), D_WAVE_NONE, v.label,
              waves_text(k->waves), waves_text(own), p->backend->title,
              waves_text(p->backend->waves));
+}
+
+static void read_port_table(Reader *r, Port *p, Val v) {
+  static const char *const fields[] = {"bits", "body", "define", "threads", "wave", "why"};
+  val_fields(r, v, fields, COUNT(fields));
+  const Val body = val_field(r, v, "body");
+  p->own_body = !val_nil(r, body);
+  if (p->own_body) p->body = read_body(r, body);
+  read_own(r, p, v);
+}
+
+/* ---- ports whose text its owner wrote -------------------------------------------------------- */
+
+/* The arguments of a table in its order: inputs, outputs, dims, scalars. */
+static int all_arguments(const Kernel *k, const char **names) {
+  int n = 0;
+  for (int i = 0; i < k->arg_count; i++) names[n++] = k->args[i].name;
+  for (int i = 0; i < k->dim_count; i++) names[n++] = k->dims[i];
+  for (int i = 0; i < k->scalar_count; i++) names[n++] = k->scalars[i].name;
+  return n;
+}
+
+static void read_arguments(Reader *r, Native *native, Val list) {
+  const char *all[MAX_ARGS + MAX_DIMS + MAX_SCALARS], *fault = NULL;
+  const int total = all_arguments(r->k, all), most = (int)COUNT(all);
+  const int n = val_list(r, list, "a list of arguments by name", most, NULL, 0);
+  const int top = lua_gettop(r->L);
+  bool taken[COUNT(all)] = {false};
+  for (int i = 1; i <= n && !fault; i++, lua_settop(r->L, top)) {
+    const char *name;
+    int at = 0;
+    if (!val_string(r, val_item(r, list, i), "an argument's name", &name)) return;
+    while (at < total && strcmp(all[at], name) != 0) at++;
+    if (at == total)
+      fault = arena_printf(r->a, "'%s' is no input, output, dim or scalar%s", name,
+                           spec_suggest(r->a, name, all, total));
+    else if (taken[at])
+      fault = arena_printf(r->a, "'%s' stands there twice", name);
+    else
+      native->arguments[native->argument_count++] = all[at], taken[at] = true;
+  }
+  for (int i = 0; i < total && n >= 0 && !fault && !r->bad_names && !r->bad_shapes; i++)
+    if (!taken[i]) fault = arena_printf(r->a, "'%s' is missing", all[i]);
+  if (fault) diag_add(r->d, val_place(r, list), D_NATIVE_ARGS, list.label, fault);
+}
+
+/* "metal, cuda and hip": those whose tables have what a native text needs. */
+static const char *native_backends(const Reader *r) {
+  Buf b = {0};
+  for (int i = 0; i < r->run->there_count; i++)
+    if (backend_text(r->run->there[i], "native_kernel"))
+      buf_printf(&b, "%s%s", b.len ? ", " : "", r->run->there[i]->name);
+  const char *s = arena_strdup(r->a, b.s ? b.s : "none");
+  buf_free(&b);
+  return s;
+}
+
+static void read_native(Reader *r, Port *p, Val v) {
+  static const char *const fields[] = {"args",   "bits",    "define", "entry",
+                                       "header", "threads", "wave",   "why"};
+  static const char *const expected =
+      "native \"FILE\", or native{ \"FILE\", entry = ..., header = ..., args = { ... } }";
+  lua_State *L = r->L;
+  Native *native = arena_alloc(r->a, sizeof *native);
+  p->absent = NULL, p->native = native, p->body = NULL, p->own_body = true;
+  if (!backend_text(p->backend, "native_kernel"))
+    diag_add(r->d, val_place(r, v), D_NATIVE_BACKEND, v.label, p->backend->title,
+             native_backends(r));
+  lua_getiuservalue(L, v.at, 1);
+  Val own = v, file = v;
+  own.at = file.at = lua_gettop(L);
+  const bool table = lua_istable(L, own.at);
+  if (table) {
+    val_list(r, own, expected, 1, fields, COUNT(fields));
+    file = val_item(r, own, 1);
+  }
+  const char *path;
+  if (val_string(r, file, expected, &path)) p->body = spec_path_find(r, file, path);
+  if (!table) {
+    p->waves = r->k->waves & p->backend->waves;
+    return;
+  }
+  const Val entry = val_field(r, own, "entry"), header = val_field(r, own, "header"),
+            args = val_field(r, own, "args");
+  if (!val_nil(r, entry)) val_string(r, entry, "a kernel of that file", &native->entry);
+  if (!val_nil(r, header) && val_string(r, header, "a file", &path))
+    native->header = spec_path_find(r, header, path);
+  if (!val_nil(r, args)) read_arguments(r, native, args);
+  read_own(r, p, own);
 }
 
 /* Where the specification does not say which backends it speaks of, that may be what is wrong. */
@@ -234,10 +320,26 @@ static void read_port(Reader *r, Val ports, Port *p) {
     Val text = v;
     text.at = lua_gettop(L);
     val_string(r, text, "the reason", &p->absent);
+  } else if (spec_is_native(L, v.at)) {
+    read_native(r, p, v);
   } else if (val_is_table(r, v, "a table, or absent \"the reason\"")) {
     p->absent = NULL;
     read_port_table(r, p, v);
   }
+}
+
+/* Is there a port, and is every one that there is native?  Then nobody needs a body. */
+static bool all_native(Reader *r, Val ports) {
+  lua_State *L = r->L;
+  const int base = lua_gettop(L);
+  int natives = 0, others = 0;
+  for (int i = 0; i < r->run->backend_count && lua_istable(L, ports.at); i++) {
+    const Val v = val_field(r, ports, r->run->backends[i]->name);
+    natives += spec_is_native(L, v.at);
+    others += lua_istable(L, v.at);
+    lua_settop(L, base);
+  }
+  return natives > 0 && others == 0;
 }
 
 void spec_ports_read(Reader *r, Val top) {
@@ -245,7 +347,9 @@ void spec_ports_read(Reader *r, Val top) {
   lua_State *L = r->L;
   Kernel *k = r->k;
   const Val body = val_field(r, top, "body"), ports = val_field(r, top, "ports");
-  if (val_required(r, top, body, "body", "the body's file")) k->body = read_body(r, body);
+  if (!(val_nil(r, body) && all_native(r, ports)) &&
+      val_required(r, top, body, "body", "the body's file"))
+    k->body = read_body(r, body);
   if (!val_required(r, top, ports, "ports", expected) || !val_is_table(r, ports, expected)) return;
   const char *names[MAX_BACKENDS];
   int n, others, present = 0;

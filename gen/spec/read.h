@@ -223,6 +223,7 @@ void spec_push_poison(lua_State *L);
 void spec_words_open(SpecRun *run, int words);    /* fills the table of words at that stack index */
 const char *spec_to_absent(lua_State *L, int at); /* the reason; NULL: no absent */
 bool spec_is_absent_word(lua_State *L, int at);   /* `absent` itself, with no reason */
+bool spec_is_native(lua_State *L, int at);        /* its user value is what `native` was given */
 
 /* ---- values.c --------------------------------------------------------------------------- */
 

@@ -53,12 +53,21 @@ typedef struct Define {
   int64_t value;
 } Define;
 
+/* What a specification says of a port whose text its owner wrote: native "file", or native{ ... }. */
+typedef struct Native {
+  const char *header; /* a file that goes before a body; NULL: none */
+  const char *entry;  /* of a text with whole kernels: "rms", "rms<T, 256>"; NULL: the only one */
+  int argument_count; /* in which order that takes the arguments, by name; 0: in the table's */
+  const char *arguments[MAX_ARGS + MAX_DIMS + MAX_SCALARS];
+} Native;
+
 typedef struct Port {
   const struct Backend *backend;
   const char *absent; /* the reason, or NULL: there is a port */
   const char
       *body; /* path as opened, relative to the spec's folder; the kernel's unless overridden */
   bool own_body;
+  const Native *native; /* then body is the owner's file; NULL: it is in the kernel language */
   unsigned waves; /* bit 0: 32, bit 1: 64; what the body, the port and the backend allow together */
   kg_expr threads[3];
   int define_count;
@@ -165,7 +174,7 @@ typedef struct Kernel {
   Tolerance tolerance[KG_DTYPES]; /* by output dtype */
   Tolerance out_tolerance[MAX_ARGS];
   bool has_out_tolerance[MAX_ARGS]; /* one output's own */
-  const char *body;                 /* path */
+  const char *body;                 /* path; NULL where all ports are native */
   const char *reference;            /* path of the reference in C, or NULL */
   const char *graph;                /* path of the graph in Python (MLX's operations), or NULL */
   int case_count;

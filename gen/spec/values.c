@@ -64,6 +64,7 @@ const char *val_text(const Reader *r, Val v) {
   case LUA_TUSERDATA:
     if (spec_is_expr(L, v.at)) return "an expression";
     if (spec_to_absent(L, v.at)) return "an absent port";
+    if (spec_is_native(L, v.at)) return "a native port";
     return "a kernel";
   default: return arena_printf(r->a, "a %s", luaL_typename(L, v.at));
   }

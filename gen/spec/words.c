@@ -3,12 +3,13 @@
 ** Values are Lua's where they can be (dtypes are their names, numbers are numbers); the rest are
 ** userdata: those of raw.c, and
 **   absent       a port that is not there, with the reason
+**   native       a port whose text its owner wrote, with its file or a table
 **   kernel       `kernel "name"`, waiting for its table */
 #include <string.h>
 
 #include "spec/read.h"
 
-static const char ABSENT[] = "absent", HEAD[] = "kernel";
+static const char ABSENT[] = "absent", NATIVE[] = "native", HEAD[] = "kernel";
 
 /* ---- absent, kernel -------------------------------------------------------------------------- */
 
@@ -35,6 +36,19 @@ const char *spec_to_absent(lua_State *L, int at) {
 }
 
 bool spec_is_absent_word(lua_State *L, int at) { return lua_tocfunction(L, at) == absent; }
+
+static int native(lua_State *L) {
+  spec_one_value(L, "native", 1);
+  lua_settop(L, 1);
+  if (spec_is_poison(L, 1)) return 1;
+  lua_newuserdatauv(L, 0, 1);
+  luaL_setmetatable(L, NATIVE);
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, 2, 1);
+  return 1;
+}
+
+bool spec_is_native(lua_State *L, int at) { return luaL_testudata(L, at, NATIVE) != NULL; }
 
 static int kernel(lua_State *L) {
   SpecRun *run = spec_run(L);
@@ -111,10 +125,11 @@ void spec_words_open(SpecRun *run, int words) {
   lua_State *L = run->L;
   spec_raw_open(run, words);
   luaL_newmetatable(L, ABSENT);
+  luaL_newmetatable(L, NATIVE);
   luaL_newmetatable(L, HEAD);
   lua_pushcfunction(L, kernel_call);
   lua_setfield(L, -2, "__call");
-  lua_pop(L, 2);
+  lua_pop(L, 3);
   for (int i = 0; i < KG_DTYPES; i++) {
     lua_pushstring(L, kg_dtype_name((kg_dtype)i));
     lua_setfield(L, words, kg_dtype_name((kg_dtype)i));
@@ -125,6 +140,8 @@ void spec_words_open(SpecRun *run, int words) {
   lua_setfield(L, words, "any");
   lua_pushcfunction(L, absent);
   lua_setfield(L, words, "absent");
+  lua_pushcfunction(L, native);
+  lua_setfield(L, words, "native");
   lua_pushcfunction(L, kernel);
   lua_setfield(L, words, "kernel");
   lua_pushcfunction(L, path);

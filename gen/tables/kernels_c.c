@@ -180,7 +180,8 @@ static void put_port(Tables *t, const Port *p) {
              text_symbol(t->a, k, p), k->name, p->backend->name, waves[p->waves & 3]);
   put_axes(t, "groups", p->launch.groups);
   put_axes(t, "threads", p->launch.threads);
-  buf_printf(b, "  .shared_bytes = %u,\n};\n", p->launch.shared_bytes);
+  buf_printf(b, "  .shared_bytes = %u,\n%s};\n", p->launch.shared_bytes,
+             p->native ? "  .native = true,\n" : "");
 }
 
 static void put_ports(Tables *t) {

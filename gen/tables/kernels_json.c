@@ -163,6 +163,20 @@ static void put_shared(Json *j, Arena *a, const Kernel *k, const Port *p, const 
   json_close(j);
 }
 
+/* A text that its owner wrote.  A whole kernel for Metal binds its arguments each by itself, in this
+** order; all others are bound as the table has them. */
+static void put_native(Json *j, const Kernel *k, const Facts *f) {
+  const bool bound = f && native_binds(f);
+  json_key(j, "native");
+  json_open_flat(j, '{');
+  json_key(j, "buffers");
+  if (!bound) json_string(j, NULL);
+  if (bound) json_open_flat(j, '[');
+  for (int i = 0; bound && native_argument(k, f, i); i++) json_string(j, native_argument(k, f, i));
+  if (bound) json_close(j);
+  json_close(j);
+}
+
 static void put_port(Json *j, Arena *a, const Kernel *k, const Port *p, const Facts *f) {
   json_key(j, p->backend->name);
   json_open(j, '{');
@@ -171,6 +185,7 @@ static void put_port(Json *j, Arena *a, const Kernel *k, const Port *p, const Fa
   if (!p->absent) {
     put_text(j, "file", port_file(a, k, p));
     put_text(j, "body", p->body);
+    if (p->native) put_native(j, k, f);
     put_waves(j, "waves", p->waves);
     put_axes(j, "groups", p->launch.groups);
     put_axes(j, "threads", p->launch.threads);

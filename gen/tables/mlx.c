@@ -116,7 +116,7 @@ MlxPorts mlx_ports(Arena *a, const Library *l, int kernel) {
   const Kernel *k = l->spec->kernels[kernel];
   MlxPorts all = {0};
   for (int i = 0; i < k->port_count; i++)
-    if (!k->ports[i].absent && l->facts[kernel][i] != NULL)
+    if (!k->ports[i].absent && !k->ports[i].native && l->facts[kernel][i] != NULL)
       all.there[i] = emit_mlx(a, k, &k->ports[i], l->facts[kernel][i], &all.ports[i]);
   return all;
 }

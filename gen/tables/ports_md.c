@@ -47,7 +47,7 @@ static bool same_threads(const Kernel *k, const Port *p) {
 static const char *override_text(Arena *a, const Kernel *k, const Port *p) {
   Buf b = {0};
   if (p->absent) return NULL;
-  if (p->own_body) buf_printf(&b, "body %s", p->body);
+  if (p->own_body) buf_printf(&b, "%s %s", p->native ? "native" : "body", p->body);
   if (!same_threads(k, p))
     buf_printf(&b, "%sthreads %s", b.len ? ", " : "", axes_text(a, p->launch.threads));
   if (p->waves != (k->waves & p->backend->waves))

@@ -10,6 +10,7 @@
 #include "device.h"
 #include "devices/code_object.h"
 #include "model/block.h"
+#include "simt/simt.h"
 #include "verify/objects.h"
 #include "verify/verify.h"
 
@@ -123,6 +124,7 @@ static void check_code_object(Verify *v, int number, const Job *job, const Compi
   const VerifyPlace at = place_of(row, t, job);
   const char *backend = row->port->backend->name;
   const int wave = t->targets[job->target].wave;
+  const bool native = row->port->native != NULL; /* then nobody has counted */
   const uint32_t counted = row->facts->instance_shared[wave == 64][row->instance_index];
   kg_code_object o;
   kg_error error;
@@ -140,7 +142,7 @@ static void check_code_object(Verify *v, int number, const Job *job, const Compi
     verify_found(v, VERIFY_COMPILE, number, row->kernel, backend, at,
                  "the code object is for at most %u threads in a group, and a launch has %lld",
                  o.threads, (long long)group_threads(row));
-  if (o.shared_bytes > counted)
+  if (o.shared_bytes > counted && !native)
     verify_found(v, VERIFY_COMPILE, number, row->kernel, backend, at,
                  "the code object takes %u bytes of shared memory, and kgen counted %u",
                  o.shared_bytes, counted);
@@ -267,17 +269,39 @@ static void check_ptx_pieces(Arena *a, Verify *v, int number, const Job *job, co
                  place_of(row, t, job), "%s", fault);
 }
 
+/* An owner's text includes what this machine does not have: then it was not compiled. */
+static bool lacks_header(Verify *v, const Job *job, const Compiled *r) {
+  VerifyRow *row = &v->rows[job->row], *first = &v->rows[row->first];
+  const VerifyTool *t = &v->tools[job->tool];
+  const char *log = r->log != NULL ? r->log : "", *at = strstr(log, "could not open source file");
+  if (at == NULL) at = strstr(log, "file not found");
+  if (row->port->native == NULL || r->status == KG_OK || at == NULL) return false;
+  while (at > log && at[-1] != '\n') at--;
+  pthread_mutex_lock(&v->lock);
+  const bool said = first->lacks[job->tool];
+  first->lacks[job->tool] = true;
+  pthread_mutex_unlock(&v->lock);
+  if (!said)
+    verify_remark(v, row->kernel,
+                  "%s did not compile the %s text, which includes what is not here%s: %.*s",
+                  t->title, row->port->backend->name,
+                  strcmp(t->backend, "cuda") == 0 ? " ($CUDA_PATH says where CUDA is)" : "",
+                  (int)strcspn(at, "\n"), at);
+  return true;
+}
+
 static void judge_compiled(Arena *a, VerifyWorker *w, int number, const Job *job, const Compiled *r,
                            const char *text) {
   Verify *v = w->v;
   VerifyRow *row = &v->rows[job->row];
   const VerifyTool *t = &v->tools[job->tool];
+  if (lacks_header(v, job, r)) return;
   if (r->status != KG_OK)
     verify_found(v, VERIFY_COMPILE, number, row->kernel, row->port->backend->name,
                  place_of(row, t, job), "%s", log_of(a, row, r));
   else if (strcmp(t->backend, "hip") == 0) {
     check_code_object(v, number, job, r);
-    check_instructions(a, w, number, job, r, text);
+    if (!row->port->native) check_instructions(a, w, number, job, r, text);
   } else if (strcmp(t->name, "clang-cuda") == 0) {
     check_ptx(v, number, job, r);
     check_ptx_pieces(a, v, number, job, r, text);
@@ -307,6 +331,19 @@ static const char *group_size_line(Arena *a, const VerifyRow *row, const char *t
 
 /* ---- the work -------------------------------------------------------------------------------- */
 
+/* A text for Metal that somebody else wrote: the front end of the SIMT device knows its words, which the
+** one for kgen's own texts need not. */
+static void native_compile(const kg_source *source, const char *backend, Compiled *r) {
+  kg_simt_compiler compiler = {0};
+  char identity[256];
+  memset(r, 0, sizeof *r);
+  r->status = kg_simt_compiler_find(&compiler, identity, sizeof identity, &r->error);
+  if (r->status == KG_OK)
+    r->status = kg_simt_compile_native(&compiler, backend, source->wave, false, source, &r->object,
+                                       &r->error);
+  if (r->status != KG_OK) r->log = strdup(r->error.message);
+}
+
 static void compile_one(VerifyWorker *w, int number) {
   Verify *v = w->v;
   const Job *job = (const Job *)w->jobs + number;
@@ -321,13 +358,18 @@ static void compile_one(VerifyWorker *w, int number) {
   const kg_source source = {
       .kernel = row->kernel->name,
       .entry = row->name,
-      .text = arena_printf(a, "%s%s%s", block, port->text, group_size_line(a, row, port->text)),
+      .text = arena_printf(a, "%s%s%s", block, port->text,
+                           row->port->native ? "" : group_size_line(a, row, port->text)),
       .file = port->path,
       .options = options,
-      .wave = job->wave};
+      .wave = job->wave,
+      .native = row->port->native != NULL};
   Compiled r;
-  compiler_compile(compilers_get(w->compilers, t->compiler), &source, t->targets[job->target].name,
-                   &r);
+  if (row->port->native && strcmp(b->name, "metal") == 0)
+    native_compile(&source, b->name, &r);
+  else
+    compiler_compile(compilers_get(w->compilers, t->compiler), &source,
+                     t->targets[job->target].name, &r);
   if (job->refuse)
     judge_refusal(a, v, number, job, &r);
   else
@@ -359,6 +401,8 @@ static int jobs_of(const Verify *v, int tool, int row, Job *to) {
   const VerifyRow *r = &v->rows[row];
   int count = 0;
   if (strcmp(t->backend, r->port->backend->name) != 0) return 0;
+  /* which knows the words of kgen's own texts alone */
+  if (r->port->native && strcmp(t->name, "clang-cuda") == 0) return 0;
   for (int i = 0; i < t->target_count; i++)
     if (r->port->waves & (1u << (t->targets[i].wave == 64)))
       to[count++] = (Job){.tool = tool, .target = i, .row = row, .wave = t->targets[i].wave};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "platform.h"
 #include "verify/compilers_own.h"
 
 struct Nvrtc {
@@ -103,6 +104,11 @@ static int build(Nvrtc *n, const kg_source *source, const char *target, Compiled
   }
   GROW(a, option, options, room);
   option[options++] = arena_printf(a, "--gpu-architecture=%s", target);
+  char headers[1024];
+  if (source->native && kg_cuda_headers(headers, sizeof headers)) {
+    GROW(a, option, options, room);
+    option[options++] = headers;
+  }
 
   int result = n->create(&program, source->text, source->file, 0, NULL, NULL);
   if (result == 0) result = n->compile(program, options, option);

@@ -63,7 +63,18 @@ static void loose(Verify *v, const VerifyRow *row) {
                   kg_dtype_name(row->dtype), row->tolerance);
 }
 
+/* One of an owner's text, however many instances. */
+static void differs(Verify *v, const VerifyRow *row) {
+  for (const VerifyRow *r = &v->rows[row->first]; r < row; r++)
+    if (r->differs != NULL) return;
+  if (row->differs != NULL)
+    verify_remark(v, row->kernel,
+                  "within the tolerance, a native text and one of kgen's say it in other bits: %s",
+                  row->differs);
+}
+
 void verify_remarks(Verify *v) {
+  for (int i = 0; i < v->row_count; i++) differs(v, &v->rows[i]);
   for (int i = 0; i < v->library->spec->kernel_count; i++) dropped(v, i);
   for (int i = 0; i < v->row_count; i++) loose(v, &v->rows[i]);
 }

@@ -74,8 +74,9 @@ static const char *name_text(Arena *a, const Verify *v, const VerifyRow *row) {
 }
 
 static const char *port_text(Arena *a, const Verify *v, const VerifyRow *row) {
-  (void)a, (void)v;
-  return row->port->backend->name;
+  (void)v;
+  const char *name = row->port->backend->name;
+  return row->port->native ? arena_printf(a, "%s native", name) : name;
 }
 
 /* A column is written when its stage was wanted; the first two always are. */
@@ -344,6 +345,8 @@ static void put_row_json(Json *j, const Verify *v, const VerifyRow *row) {
   json_open_flat(j, '{');
   member(j, "kernel", row->kernel->name);
   member(j, "port", row->port->backend->name);
+  json_key(j, "native");
+  json_bool(j, row->port->native != NULL);
   member(j, "instance", row->name);
   if (v->stages[VERIFY_COMPILE]) put_compiled_json(j, v, row);
   if (v->stages[VERIFY_RUN]) {

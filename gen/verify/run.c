@@ -228,22 +228,38 @@ static void set_bits(Verify *v, VerifyRow *row, VerifyBits bits) {
   pthread_mutex_unlock(&v->lock);
 }
 
-/* All texts that ran at 32 lanes, each put to the first. */
-static void judge_bits(Verify *v, Arena *a, int number, const Job *job, const TrialData *d,
-                       const Ran *ran, int count, const char *at) {
+/* What the others are put to: the first that kgen wrote, else the first. */
+static const Ran *first_of(const Verify *v, const Ran *ran, int count) {
   const Ran *first = NULL;
   for (int i = 0; i < count; i++) {
+    if (v->tools[ran[i].tool].wave != 32 || ran[i].trial.status != KG_OK) continue;
+    if (first == NULL || (first->row->port->native && !ran[i].row->port->native)) first = &ran[i];
+  }
+  return first;
+}
+
+/* The owner of a text may round otherwise than kgen's do: within the tolerance, that is a remark. */
+static void note_native(Verify *v, VerifyRow *row, const char *what, const char *at) {
+  pthread_mutex_lock(&v->lock);
+  if (row->differs == NULL) row->differs = arena_printf(v->arena, "%s\n%s", what, at);
+  pthread_mutex_unlock(&v->lock);
+}
+
+/* All texts that ran at 32 lanes, each put to one of them. */
+static void judge_bits(Verify *v, Arena *a, int number, const Job *job, const TrialData *d,
+                       const Ran *ran, int count, const char *at) {
+  const Ran *first = first_of(v, ran, count);
+  if (first != NULL) set_bits(v, first->row, BITS_FIRST);
+  for (int i = 0; i < count; i++) {
     const VerifyTool *t = &v->tools[ran[i].tool];
-    if (t->wave != 32 || ran[i].trial.status != KG_OK) continue;
-    if (first == NULL) {
-      first = &ran[i];
-      set_bits(v, first->row, BITS_FIRST);
-      continue;
-    }
+    if (t->wave != 32 || ran[i].trial.status != KG_OK || &ran[i] == first) continue;
     const Port *p = first->row->port, *q = ran[i].row->port;
     const char *what =
         difference(a, d, &first->trial, &ran[i].trial, p->backend->name, q->backend->name);
-    const bool excused = what != NULL && excuse(p, q) != NULL;
+    const bool native = p->native != NULL || q->native != NULL,
+               excused = what != NULL && (native || excuse(p, q) != NULL);
+    if (what != NULL && native && first->trial.right && ran[i].trial.right)
+      note_native(v, ran[i].row, what, at);
     set_bits(v, ran[i].row, what == NULL ? BITS_SAME : excused ? BITS_EXCUSED : BITS_DIFFER);
     if (what != NULL && !excused)
       verify_found(v, job->stage, number, d->kernel, q->backend->name,

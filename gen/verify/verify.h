@@ -81,6 +81,8 @@ typedef struct VerifyRow {
   double share, error, tolerance; /* the worst output's error, its tolerance, one by the other */
   kg_dtype dtype;                 /* of that output */
   VerifyBits bits;
+  bool lacks[MAX_TOOLS]; /* a header that the port includes: of the port's first row */
+  const char *differs;   /* how its bits first differ from others', where one of them is native */
 } VerifyRow;
 
 /* What was found where.  Strings that do not apply are NULL. */

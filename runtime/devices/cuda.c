@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "platform.h"
 #include "files.h"
 
 /* ---- what is used of the two libraries ------------------------------------------------------ */
@@ -455,8 +456,9 @@ static kg_status cuda_compile(kg_device *device, const kg_source *source, kg_blo
   if (status) return status;
   char target[96];
   snprintf(target, sizeof target, "--gpu-architecture=%s", device->target);
-  const char *options[MOST] = {target};
-  int count = 1;
+  char headers[1024];
+  const char *options[MOST] = {target, headers};
+  int count = source->native && kg_cuda_headers(headers, sizeof headers) ? 2 : 1;
   for (int i = 0; source->options && source->options[i]; i++) {
     if (count == MOST)
       return kg_fail(error, KG_TOO_LARGE, "%s: more than %d compiler options", source->kernel,

@@ -159,8 +159,8 @@ static kg_status simt_compile(kg_device *device, const kg_source *source, kg_blo
   if (source->wave != 0 && source->wave != self->wave)
     return kg_fail(error, KG_BAD_WIDTH, "kernel %s: the instance is for %d lanes and %s has %d",
                    source->kernel, source->wave, device->target, self->wave);
-  return kg_simt_compile(&self->compiler, self->backend, self->wave, self->checked, source, blob,
-                         error);
+  return (source->native ? kg_simt_compile_native : kg_simt_compile)(
+      &self->compiler, self->backend, self->wave, self->checked, source, blob, error);
 }
 
 static kg_status simt_load(kg_device *device, const kg_blob *blob, const char *entry,

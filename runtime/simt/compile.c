@@ -181,7 +181,8 @@ static const char *const native_twin_options[] = {TWIN};
 ** accesses tell of themselves (native.h), and the watched one of values that are not aligned. */
 #define NATIVE_OPTIONS                                                                             \
   "-Xclang", "-ffloat16-excess-precision=none", "-Xclang", "-fbfloat16-excess-precision=none",     \
-      "-mllvm", "-tsan-instrument-atomics=0", "-ftemplate-backtrace-limit=0"
+      "-mllvm", "-tsan-instrument-atomics=0", "-ftemplate-backtrace-limit=0",                      \
+      "-Wno-c++11-narrowing"
 static const char *const native_options[] = {NATIVE_OPTIONS, "-Xclang", "-fsanitize=alignment",
                                              "-Xclang", "-fsanitize-recover=alignment"};
 static const char *const native_twin_more[] = {NATIVE_OPTIONS};
@@ -200,6 +201,7 @@ static const Build plain_build = BUILD(plain_options, false),
                    checked_build = BUILD(checked_options, true),
                    twin_build = BUILD(twin_options, false),
                    native_build = NATIVE(checked_options, native_options),
+                   native_plain_build = NATIVE(plain_options, native_twin_more),
                    native_twin_build = NATIVE(native_twin_options, native_twin_more);
 
 static const char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/",
@@ -617,8 +619,24 @@ static bool write_whole(const char *path, const char *text) {
   return fclose(out) == 0 && good;
 }
 
-kg_status kg_simt_native_compile(const kg_simt_compiler *compiler, const kg_source *source,
-                                 kg_blob *blob, char **log, kg_error *error) {
+static _Atomic(kg_simt_native_maker *) native_maker;
+
+void kg_simt_native_by(kg_simt_native_maker *maker) { native_maker = maker; }
+
+kg_status kg_simt_compile_native(const kg_simt_compiler *compiler, const char *backend, int wave,
+                                 bool checked, const kg_source *source, kg_blob *blob,
+                                 kg_error *error) {
+  kg_simt_native_maker *maker = native_maker;
+  if (maker) return maker(compiler, backend, wave, checked, source, blob, error);
+  return kg_fail(error, KG_NO_COMPILER,
+                 "kernel %s: its %s text is not kgen's own but its owner's, which the SIMT device "
+                 "runs under kgen alone (kgen run, kgen verify)",
+                 source->kernel, backend);
+}
+
+kg_status kg_simt_native_compile(const kg_simt_compiler *compiler, bool checked,
+                                 const kg_source *source, kg_blob *blob, char **log,
+                                 kg_error *error) {
   kg_blob first = {0}, second = {0};
   Folder folder;
   *log = NULL;
@@ -628,10 +646,11 @@ kg_status kg_simt_native_compile(const kg_simt_compiler *compiler, const kg_sour
   if (!write_whole(folder.text, source->text))
     status = kg_fail(error, KG_DEVICE_FAILED, "%s: %s", folder.text, strerror(errno));
   if (status == KG_OK)
-    status = run_clang(compiler, "", &native_build, source, &folder, &first, log, error);
-  if (status == KG_OK)
+    status = run_clang(compiler, "", checked ? &native_build : &native_plain_build, source, &folder,
+                       checked ? &first : blob, log, error);
+  if (status == KG_OK && checked)
     status = run_clang(compiler, "", &native_twin_build, source, &folder, &second, log, error);
-  if (status == KG_OK && !join_twins(&first, &second, "", 1, blob))
+  if (status == KG_OK && checked && !join_twins(&first, &second, "", 1, blob))
     status =
         kg_fail(error, KG_OUT_OF_MEMORY, "kernel %s: no memory for its object", source->kernel);
   folder_free(&folder);

@@ -32,6 +32,10 @@ float log10f(float), tanf(float), sinhf(float), coshf(float), asinf(float), acos
 #define CHAR_BIT 8
 #define M_PI_F 3.14159265358979323846f
 #define M_PI_2_F 1.57079632679489661923f
+#define M_PI_4_F 0.78539816339744830962f
+#define M_2_PI_F 0.63661977236758134308f
+#define M_LOG10E_F 0.43429448190325182765f
+#define M_LN10_F 2.30258509299404568402f
 #define M_1_PI_F 0.31830988618379067154f
 #define M_2_SQRTPI_F 1.12837916709551257390f
 #define M_SQRT2_F 1.41421356237309504880f
@@ -48,6 +52,18 @@ template <class To, class From> KG_SIMT_IN To as_type(const From &value) {
   To to;
   __builtin_memcpy(&to, &from, sizeof(To));
   return to;
+}
+
+/* static_cast, from one 16-bit float to the other, too. */
+template <class To, class From>
+static inline constexpr __attribute__((always_inline, nodebug)) To kg_native_cast(From &&from) {
+  using F = typename kg_native_bare<From>::type;
+  using T = typename kg_native_bare<To>::type;
+  if constexpr ((kg_native_same<T, half> && kg_native_same<F, bfloat>) ||
+                (kg_native_same<T, bfloat> && kg_native_same<F, half>))
+    return static_cast<To>(static_cast<float>(from));
+  else
+    return static_cast<To>(static_cast<From &&>(from));
 }
 
 /* A function constant that nobody gives a value. */
@@ -167,6 +183,10 @@ template <class T> using make_unsigned_t = __make_unsigned(T);
 template <class T> using make_signed_t = __make_signed(T);
 template <class T> using remove_addrspace_t = typename kg_native_bare<T>::type;
 template <class T> T &&declval();
+template <class... B> struct disjunction : bool_constant<(false || ... || B::value)> {};
+template <class... B> struct conjunction : bool_constant<(true && ... && B::value)> {};
+template <class... B> using _disjunction = disjunction<B...>;
+template <class... B> using _conjunction = conjunction<B...>;
 template <class T> inline constexpr bool is_signed_v = kg_native_number<T> && !is_unsigned_v<T>;
 
 template <class T> struct numeric_limits {
@@ -504,6 +524,14 @@ template <class T> KG_SIMT_IN T addsat(T a, T b) {
 KG_SIMT_IN float4 unpack_unorm4x8_to_float(uint x) {
   return float4(x & 0xff, x >> 8 & 0xff, x >> 16 & 0xff, x >> 24) * float4(1.0f / 255.0f);
 }
+
+/* The same in all lanes, which nobody checks. */
+template <class T> struct uniform {
+  T kg_value;
+  constexpr uniform(T v) : kg_value(v) {}
+  constexpr operator T() const { return kg_value; }
+};
+template <class T> constexpr uniform<T> make_uniform(T v) { return uniform<T>(v); }
 
 /* What a text logs is nobody's business here. */
 struct os_log {
@@ -889,32 +917,30 @@ KG_SIMT_IN void simdgroup_multiply(simdgroup_matrix<D, 8, 8> &d, const simdgroup
   template <class A> KG_SIMT_IN auto __metal_simd_##name(const A &a) {                             \
     return metal::simd_##name(a);                                                                  \
   }
-KG_NATIVE_INNER(acos)
-KG_NATIVE_INNER(acosh) KG_NATIVE_INNER(asin) KG_NATIVE_INNER(asinh) KG_NATIVE_INNER(
-    atan) KG_NATIVE_INNER(atanh) KG_NATIVE_INNER(ceil) KG_NATIVE_INNER(cos) KG_NATIVE_INNER(cosh)
-    KG_NATIVE_INNER(cospi) KG_NATIVE_INNER(exp) KG_NATIVE_INNER(exp2) KG_NATIVE_INNER(
-        exp10) KG_NATIVE_INNER(fabs) KG_NATIVE_INNER(floor) KG_NATIVE_INNER(fract)
-        KG_NATIVE_INNER(log) KG_NATIVE_INNER(log2) KG_NATIVE_INNER(log10) KG_NATIVE_INNER(
-            rint) KG_NATIVE_INNER(round) KG_NATIVE_INNER(rsqrt) KG_NATIVE_INNER(sin)
-            KG_NATIVE_INNER(sinh) KG_NATIVE_INNER(sinpi) KG_NATIVE_INNER(sqrt) KG_NATIVE_INNER(
-                tan) KG_NATIVE_INNER(tanh) KG_NATIVE_INNER(trunc) KG_NATIVE_INNER_2(fmin)
-                KG_NATIVE_INNER_2(fmax) KG_NATIVE_INNER_2(fmod) KG_NATIVE_INNER_2(
-                    pow) KG_NATIVE_INNER_2(powr) KG_NATIVE_INNER_2(atan2) KG_NATIVE_INNER_2(divide)
-                    KG_NATIVE_INNER_3(min3) KG_NATIVE_INNER_3(max3) KG_NATIVE_INNER_3(
-                        median3) KG_NATIVE_INNER_SIMD(shuffle) KG_NATIVE_INNER_SIMD(shuffle_xor)
-                        KG_NATIVE_INNER_SIMD(shuffle_up) KG_NATIVE_INNER_SIMD(shuffle_down)
-                            KG_NATIVE_INNER_SIMD(shuffle_rotate_up) KG_NATIVE_INNER_SIMD(
-                                shuffle_rotate_down) KG_NATIVE_INNER_SIMD(broadcast)
-                                KG_NATIVE_INNER_REDUCE(sum) KG_NATIVE_INNER_REDUCE(product)
-                                    KG_NATIVE_INNER_REDUCE(min) KG_NATIVE_INNER_REDUCE(max)
-                                        KG_NATIVE_INNER_REDUCE(xor) KG_NATIVE_INNER_REDUCE(
-                                            prefix_inclusive_sum)
-                                            KG_NATIVE_INNER_REDUCE(prefix_exclusive_sum)
-                                                KG_NATIVE_INNER_REDUCE(prefix_inclusive_product)
-                                                    KG_NATIVE_INNER_REDUCE(
-                                                        prefix_exclusive_product) template <class A>
-                                                    KG_SIMT_IN
-    auto __metal_simd_shuffle_and_fill_up(const A &a, const A &fill, ushort by, ushort width) {
+/* clang-format off */
+KG_NATIVE_INNER(acos) KG_NATIVE_INNER(acosh) KG_NATIVE_INNER(asin) KG_NATIVE_INNER(asinh)
+KG_NATIVE_INNER(atan) KG_NATIVE_INNER(atanh) KG_NATIVE_INNER(ceil) KG_NATIVE_INNER(cos)
+KG_NATIVE_INNER(cosh) KG_NATIVE_INNER(cospi) KG_NATIVE_INNER(exp) KG_NATIVE_INNER(exp2)
+KG_NATIVE_INNER(exp10) KG_NATIVE_INNER(fabs) KG_NATIVE_INNER(floor) KG_NATIVE_INNER(fract)
+KG_NATIVE_INNER(log) KG_NATIVE_INNER(log2) KG_NATIVE_INNER(log10) KG_NATIVE_INNER(rint)
+KG_NATIVE_INNER(round) KG_NATIVE_INNER(rsqrt) KG_NATIVE_INNER(sin) KG_NATIVE_INNER(sinh)
+KG_NATIVE_INNER(sinpi) KG_NATIVE_INNER(sqrt) KG_NATIVE_INNER(tan) KG_NATIVE_INNER(tanh)
+KG_NATIVE_INNER(trunc)
+KG_NATIVE_INNER_2(fmin) KG_NATIVE_INNER_2(fmax) KG_NATIVE_INNER_2(fmod) KG_NATIVE_INNER_2(pow)
+KG_NATIVE_INNER_2(powr) KG_NATIVE_INNER_2(atan2) KG_NATIVE_INNER_2(divide)
+KG_NATIVE_INNER_3(min3) KG_NATIVE_INNER_3(max3) KG_NATIVE_INNER_3(median3)
+KG_NATIVE_INNER_SIMD(shuffle) KG_NATIVE_INNER_SIMD(shuffle_xor) KG_NATIVE_INNER_SIMD(shuffle_up)
+KG_NATIVE_INNER_SIMD(shuffle_down) KG_NATIVE_INNER_SIMD(shuffle_rotate_up)
+KG_NATIVE_INNER_SIMD(shuffle_rotate_down) KG_NATIVE_INNER_SIMD(broadcast)
+KG_NATIVE_INNER_REDUCE(sum) KG_NATIVE_INNER_REDUCE(product) KG_NATIVE_INNER_REDUCE(min)
+KG_NATIVE_INNER_REDUCE(max) KG_NATIVE_INNER_REDUCE(xor) KG_NATIVE_INNER_REDUCE(prefix_inclusive_sum)
+KG_NATIVE_INNER_REDUCE(prefix_exclusive_sum) KG_NATIVE_INNER_REDUCE(prefix_inclusive_product)
+KG_NATIVE_INNER_REDUCE(prefix_exclusive_product);
+/* clang-format on */
+
+template <class A>
+KG_SIMT_IN auto __metal_simd_shuffle_and_fill_up(const A &a, const A &fill, ushort by,
+                                                 ushort width) {
   return metal::simd_shuffle_and_fill_up(a, fill, by, width);
 }
 template <class A>

@@ -215,17 +215,15 @@ KG_SIMT_IN double copysign(double a, double b) { return __builtin_copysign(a, b)
 /* The name without an f, of a float. */
 #define KG_NATIVE_ONE(name)                                                                        \
   KG_SIMT_IN float name(float x) { return name##f(x); }
-KG_NATIVE_ONE(exp)
-KG_NATIVE_ONE(exp2) KG_NATIVE_ONE(log) KG_NATIVE_ONE(log2) KG_NATIVE_ONE(log10) KG_NATIVE_ONE(sin)
-    KG_NATIVE_ONE(cos) KG_NATIVE_ONE(tan) KG_NATIVE_ONE(tanh) KG_NATIVE_ONE(sinh)
-        KG_NATIVE_ONE(cosh) KG_NATIVE_ONE(asin) KG_NATIVE_ONE(acos) KG_NATIVE_ONE(atan)
-            KG_NATIVE_ONE(erf) KG_NATIVE_ONE(erfc) KG_NATIVE_ONE(log1p) KG_NATIVE_ONE(expm1)
-                KG_NATIVE_ONE(cbrt) KG_NATIVE_ONE(sqrt) KG_NATIVE_ONE(rsqrt) KG_NATIVE_ONE(fabs)
-                    KG_NATIVE_ONE(floor) KG_NATIVE_ONE(ceil) KG_NATIVE_ONE(trunc)
-                        KG_NATIVE_ONE(rint) KG_NATIVE_ONE(round) KG_SIMT_IN
-    float pow(float a, float b) {
-  return powf(a, b);
-}
+/* clang-format off */
+KG_NATIVE_ONE(exp) KG_NATIVE_ONE(exp2) KG_NATIVE_ONE(log) KG_NATIVE_ONE(log2) KG_NATIVE_ONE(log10)
+KG_NATIVE_ONE(sin) KG_NATIVE_ONE(cos) KG_NATIVE_ONE(tan) KG_NATIVE_ONE(tanh) KG_NATIVE_ONE(sinh)
+KG_NATIVE_ONE(cosh) KG_NATIVE_ONE(asin) KG_NATIVE_ONE(acos) KG_NATIVE_ONE(atan) KG_NATIVE_ONE(erf)
+KG_NATIVE_ONE(erfc) KG_NATIVE_ONE(log1p) KG_NATIVE_ONE(expm1) KG_NATIVE_ONE(cbrt)
+KG_NATIVE_ONE(sqrt) KG_NATIVE_ONE(rsqrt) KG_NATIVE_ONE(fabs) KG_NATIVE_ONE(floor)
+KG_NATIVE_ONE(ceil) KG_NATIVE_ONE(trunc) KG_NATIVE_ONE(rint) KG_NATIVE_ONE(round);
+/* clang-format on */
+KG_SIMT_IN float pow(float a, float b) { return powf(a, b); }
 KG_SIMT_IN float fmod(float a, float b) { return fmodf(a, b); }
 KG_SIMT_IN float atan2(float a, float b) { return atan2f(a, b); }
 KG_SIMT_IN float fmin(float a, float b) { return kg_simt_min(a, b); }

@@ -314,10 +314,19 @@ typedef struct kg_simt_native {
 /* The checked launches of this thread are of native texts, until NULL says that no more are. */
 void kg_simt_native_note(kg_simt_native *native);
 
-/* A text that is whole C++, shim and all, to a checked blob.  *log: the compiler's own words where it
+/* Native ports (kg_port.native): what such a text needs done before clang takes it is not the runtime's
+** to know, and without somebody who does it they are refused (KG_NO_COMPILER). */
+typedef kg_status kg_simt_native_maker(const kg_simt_compiler *compiler, const char *backend,
+                                       int wave, bool checked, const kg_source *source,
+                                       kg_blob *blob, kg_error *error);
+void kg_simt_native_by(kg_simt_native_maker *maker);
+kg_simt_native_maker kg_simt_compile_native;
+
+/* A text that is whole C++, shim and all, to a blob: a checked one, or one of one object.  *log: the compiler's own words where it
 ** refuses (KG_COMPILE_FAILED), else NULL; the caller frees them. */
-kg_status kg_simt_native_compile(const kg_simt_compiler *compiler, const kg_source *source,
-                                 kg_blob *blob, char **log, kg_error *error);
+kg_status kg_simt_native_compile(const kg_simt_compiler *compiler, bool checked,
+                                 const kg_source *source, kg_blob *blob, char **log,
+                                 kg_error *error);
 /* The parts of the shim of a backend's native texts, NULL-terminated; NULL: it has none. */
 const char *const *kg_simt_native_shim(const char *backend);
 

@@ -11,7 +11,7 @@
 --             A word's overloads may be given one by one: { "load4(bf16)", text } is written when that one is called.  Then all
 --             that portable.h has are given, by its name for the word; operators always so
 --   tail      { name, text }: parameters of the entry that are there when `index` uses their name
---   text      the rest of a text's frame
+--   text      the rest of a text's frame; native_... is what ports need whose text their owner wrote
 --
 -- A table states its differences: what it says of a key goes before what its base says, and false takes away what the base has.
 -- Among `pieces`, { name, false } does that; a new piece stands right before the next one of the list that the base has too, at

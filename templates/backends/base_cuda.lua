@@ -32,6 +32,20 @@ return {
     entry_in = "const ${type} *__restrict__ ${name}",
     entry_out = "${type} *__restrict__ ${name}",
     entry_value = "${type} ${name}",
+    -- A kernel that its owner wrote is called by the entry, and so it is a function of the device's here.
+    native_kernel = "__global__",
+    native_before = [[
+#pragma push_macro("__global__")
+#pragma push_macro("__launch_bounds__")
+#undef __global__
+#undef __launch_bounds__
+#define __global__ __device__
+#define __launch_bounds__(...)
+]],
+    native_after = [[
+#pragma pop_macro("__launch_bounds__")
+#pragma pop_macro("__global__")
+]],
     -- MLX's entry has no bound of its threads, and one that takes more registers than they have does not start, of which
     -- nothing is said.  What it is declared by gets one: for the largest of the instances, as no name of an instance's is
     -- known there.

@@ -19,6 +19,10 @@ return {
   },
 
   text = {
+    native_f16 = "#include <cuda_fp16.h>\ntypedef __half f16;",
+    native_bf16 = "#include <cuda_bf16.h>\ntypedef __nv_bfloat16 bf16;",
+    native_whole_f16 = "typedef __half f16;", -- its owner includes what it names
+    native_whole_bf16 = "typedef __nv_bfloat16 bf16;",
     head = [[
 // Compile with --fmad=false and without --use_fast_math, neither of which shows in a macro: a fused multiply-add is written fma, nothing else is one.
 ]],

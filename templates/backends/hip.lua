@@ -18,6 +18,9 @@ return {
   },
 
   text = {
+    native_f16 = "#ifndef __HIPCC_RTC__\n#include <hip/hip_fp16.h>\n#endif\ntypedef __half f16;",
+    native_whole_f16 = "typedef __half f16;", -- its owner includes what it names
+    native_whole_bf16 = "typedef __hip_bfloat16 bf16;",
     head = [[
 #pragma clang fp contract(off) // a fused multiply-add is written fma, nothing else is one
 ]],
