@@ -54,7 +54,8 @@ static const char *const fillers[] = {
 
 /* The question of these words together. */
 static Ask ask_of_parts(const Parts *parts) {
-  bool available = false, have = false, gpu = false, custom = false, other = false;
+  bool available = false, have = false, gpu = false, custom = false;
+  unsigned strange = 0; /* parts that are none of the words */
   bool seen[ASK_OTHER + 1] = {false};
   for (int i = 0; i < parts->count; i++) {
     const char *s = parts->part[i];
@@ -68,10 +69,11 @@ static Ask ask_of_parts(const Parts *parts) {
     else if (strcmp(s, "custom") == 0)
       custom = true;
     else if (!among(s, fillers))
-      other = other || i > 0 || parts->count < 2; /* a prefix may stand before */
+      strange |= 1u << i;
     if (strcmp(s, "gpu") == 0) gpu = true;
   }
-  if (other || !(available || have)) return ASK_NONE;
+  const bool prefixed = strange == 1 && available && parts->count > 2; /* engine_metal_available */
+  if ((strange && !prefixed) || !(available || have)) return ASK_NONE;
   if (custom) return available ? ASK_FAMILY : ASK_NONE;
   if (seen[ASK_METAL] && seen[ASK_CUDA]) return seen[ASK_ROCM] ? ASK_ANY : ASK_FAMILY;
   for (Ask a = ASK_METAL; a <= ASK_ROCM; a++)

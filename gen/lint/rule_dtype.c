@@ -701,6 +701,9 @@ static void template_keys(Lint *l, const Items *templates, Keys *have, bool *eac
     Keys one = {.count = 0};
     dtype_keys(l, value, &one, 0);
     if (one.count == 1) add_key(have, one.key[0]);
+    const Expr whole = bare(l->p, value);
+    if (one.count > 1 && asks_dtype(whole, &to)) /* of several: the variable itself */
+      add_text(l, have, part(whole, whole.from, to));
     const int name = loop_name(value.s, value.from, &list); /* for (x : inputs) ... x.dtype() */
     const Expr loop = bare(l->p, value);
     if (name >= 0 && asks_dtype(loop, &to) && loop.s->t[loop.from].word == loop.s->t[name].word)
@@ -720,6 +723,9 @@ static void judge(Lint *l, const Items *inputs, const Items *templates, const It
   for (int i = 0; i < inputs->count && !each; i++) {
     Keys need = {.count = 0};
     array_keys(l, inputs->item[i], &need, 0);
+    if (covered(&have, &need)) continue;
+    need.count = 0;
+    add_text(l, &need, bare(l->p, inputs->item[i]));
     if (covered(&have, &need)) continue;
     buf_printf(&missing, "%s%s", missing.len ? ", " : "", text_of(l, inputs->item[i]));
   }
