@@ -526,6 +526,8 @@ KG_SIMT_IN float4 unpack_unorm4x8_to_float(uint x) {
 }
 
 /* The same in all lanes, which nobody checks. */
+template <class T> struct uniform;
+template <class T> constexpr uniform<T> kg_native_uniform_of(T v);
 template <class T> struct uniform {
   T kg_value;
   constexpr uniform(T v) : kg_value(v) {}
