@@ -526,11 +526,31 @@ KG_SIMT_IN float4 unpack_unorm4x8_to_float(uint x) {
 }
 
 /* The same in all lanes, which nobody checks. */
+template <class T> struct uniform;
+template <class T> constexpr uniform<T> kg_native_uniform_of(T v);
 template <class T> struct uniform {
   T kg_value;
   constexpr uniform(T v) : kg_value(v) {}
   constexpr operator T() const { return kg_value; }
+#define KG_NATIVE_UNIFORM(op)                                                                      \
+  template <class B> friend constexpr auto operator op(uniform a, uniform<B> b) {                  \
+    return kg_native_uniform_of(a.kg_value op b.kg_value);                                         \
+  }                                                                                                \
+  template <class B, class = typename kg_native_if<kg_native_number<B>>::type>                     \
+  friend constexpr auto operator op(uniform a, B b) {                                              \
+    return a.kg_value op b;                                                                        \
+  }                                                                                                \
+  template <class B, class = typename kg_native_if<kg_native_number<B>>::type>                     \
+  friend constexpr auto operator op(B b, uniform a) {                                              \
+    return b op a.kg_value;                                                                        \
+  }
+  /* clang-format off */
+  KG_NATIVE_UNIFORM(+) KG_NATIVE_UNIFORM(-) KG_NATIVE_UNIFORM(*) KG_NATIVE_UNIFORM(/)
+  KG_NATIVE_UNIFORM(%) KG_NATIVE_UNIFORM(==) KG_NATIVE_UNIFORM(!=) KG_NATIVE_UNIFORM(<)
+  KG_NATIVE_UNIFORM(<=) KG_NATIVE_UNIFORM(>) KG_NATIVE_UNIFORM(>=)
+  /* clang-format on */
 };
+template <class T> constexpr uniform<T> kg_native_uniform_of(T v) { return uniform<T>(v); }
 template <class T> constexpr uniform<T> make_uniform(T v) { return uniform<T>(v); }
 
 /* What a text logs is nobody's business here. */

@@ -238,7 +238,12 @@ static void loads_and_stores_are_as_wide_as_the_text_has_them(void **state) {
   }
   for (int t = 0; t < 2; t++)
     for (int i = 0; i < 3; i++) {
-      const kg_source source = {"copy", "copy", copies[i], "copy.hip", options, t == 0 ? 64 : 32};
+      const kg_source source = {.kernel = "copy",
+                                .entry = "copy",
+                                .text = copies[i],
+                                .file = "copy.hip",
+                                .options = options,
+                                .wave = t == 0 ? 64 : 32};
       kg_blob blob = {0};
       Code code;
       const char *why = NULL;

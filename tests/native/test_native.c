@@ -152,9 +152,8 @@ static const struct Misfit {
      "has the output 'y', a pointer to f32; change the specification, or say the order: native{ "},
     {"kernels.lua", "args = { \"x\", \"w\", \"y\", \"eps\", \"D\", \"rows\" }",
      "args = { \"x\", \"w\", \"y\", \"D\", \"eps\", \"rows\" }",
-     "rms.metal:5: error E164: it takes 'constant float &eps [[buffer(3)]]' as parameter 4, and "
-     "the "
-     "table has the dim 'D', a constant reference to u32, there"},
+     "rms.metal:5: error E164: it takes 'constant float &eps [[buffer(3)]]' as parameter 4, where "
+     "the table has the dim 'D', a constant reference to u32;"},
     {"rms.hip", "unsigned D,", "unsigned D, int stride,",
      "rms.hip:3: error E164: it takes 'int stride'"},
     {"rms.hip", ",\n                               float eps", "",
