@@ -80,7 +80,8 @@ static void texts_call_what_the_graph_calls_and_portable_ones_do_not(void **stat
 /* The code of entry k of a text; false: not with this compiler. */
 static bool compiled(Compiler *c, const char *text, const char *target, const char *const *options,
                      Code *code) {
-  const kg_source source = {"k", "k", text, "k.hip", options, 32};
+  const kg_source source = {
+      .kernel = "k", .entry = "k", .text = text, .file = "k.hip", .options = options, .wave = 32};
   Compiled result;
   if (!compiler_knows(c, target)) return false;
   compiler_compile(c, &source, target, &result);
