@@ -138,7 +138,7 @@ static void a_report_as_json_has_the_tools_the_rows_and_the_findings(void **stat
       "  \"stopped_by_signal\": 0,\n"
       "  \"targets_not_tried\": [],\n"
       "  \"rows\": [\n"
-      "    {\"kernel\": \"row_sum\", \"port\": \"metal\", \"instance\": "
+      "    {\"kernel\": \"row_sum\", \"port\": \"metal\", \"native\": false, \"instance\": "
       "\"custom_kernel_row_sum_float32\", \"ran\": [{\"at\": \"simt32/metal\", \"cases\": 1, "
       "\"right\": 0}], \"worst_error\": 1.3088362902047284, \"tolerance\": 1e-05, \"bits\": "
       "\"first\"}\n"
