@@ -37,6 +37,13 @@ static const char *kind_text(mode_t mode) {
                        : "something that is no regular file is in the way";
 }
 
+/* NULL with errno: it cannot be read.  That there is no room for it says nothing of the file. */
+static char *read_output(const char *path, size_t *len) {
+  char *text = kg_read_file(path, len);
+  if (!text && errno == ENOMEM) exhausted("no room to read %s", path);
+  return text;
+}
+
 static Found look(const char *path, const Output *o) {
   struct stat s;
   if (lstat(path, &s) != 0) {
@@ -49,8 +56,8 @@ static Found look(const char *path, const Output *o) {
   }
   if (!S_ISREG(s.st_mode)) return (Found){IN_THE_WAY, 0, kind_text(s.st_mode)};
   size_t len;
-  char *text = kg_read_file(path, &len);
-  if (!text) return (Found){EDITED, s.st_mode & 0777, NULL};
+  char *text = read_output(path, &len);
+  if (!text) return (Found){IN_THE_WAY, 0, strerror(errno)};
   const bool same = len == o->len && memcmp(text, o->text, len) == 0;
   const State state = same ? SAME : content_holds(text, len) ? STALE : EDITED;
   free(text);
@@ -134,7 +141,7 @@ static Walk orphans(Arena *a, const Library *l, const char *folder) {
 static bool is_own(const char *path) {
   struct stat s;
   size_t len;
-  char *text = lstat(path, &s) == 0 && S_ISREG(s.st_mode) ? kg_read_file(path, &len) : NULL;
+  char *text = lstat(path, &s) == 0 && S_ISREG(s.st_mode) ? read_output(path, &len) : NULL;
   const bool own = text && content_holds(text, len) && memmem(text, len, "kgen", 4);
   free(text);
   return own;
